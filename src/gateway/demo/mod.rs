@@ -1,0 +1,1 @@
+//! The demo's shop. Knows nothing of the gateway that serves it.

@@ -1,0 +1,124 @@
+//! The journal's lines. Knows nothing of where they are kept.
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::{AssistantMessage, MessageId, Millis, ModelError, RunId, ToolCallId, ToolResult};
+
+/// One line of a thread's journal: what happened, saved before the effect it allows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    /// A run began.
+    RunStart {
+        /// The run.
+        run: RunId,
+        /// When.
+        at: Millis,
+        /// The user's message; `None` where a failed run is taken up again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<(MessageId, String)>,
+    },
+    /// The model is asked.
+    StepStart {
+        /// The run.
+        run: RunId,
+        /// Counted from 1.
+        step: u32,
+    },
+    /// A model's answer ended, well or not.
+    Message(AssistantMessage),
+    /// The user decided on a call.
+    Decision {
+        /// Which call.
+        call: ToolCallId,
+        /// Yes or no.
+        approved: bool,
+        /// The arguments as the user changed them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments: Option<String>,
+    },
+    /// A call is about to run.
+    CallStart {
+        /// Which call.
+        call: ToolCallId,
+        /// When.
+        at: Millis,
+    },
+    /// A call is settled.
+    Result {
+        /// The answer.
+        result: ToolResult,
+        /// The message that carries it.
+        message: MessageId,
+    },
+    /// A result that came after its call was settled: recorded, without effect.
+    LateResult(ToolResult),
+    /// A run ended.
+    RunEnd {
+        /// The run.
+        run: RunId,
+        /// Why.
+        reason: EndReason,
+    },
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum EndReason {
+    /// The model gave its answer.
+    Completed,
+    /// The user pressed stop.
+    Stopped,
+    /// The user sent the next message instead of waiting.
+    Superseded,
+    /// The page went away in the middle.
+    Interrupted,
+    /// The answer broke off, twice.
+    Truncated,
+    /// Too many steps.
+    MaxSteps {
+        /// The limit.
+        limit: u32,
+    },
+    /// Too many calls in one step.
+    MaxCalls {
+        /// The limit.
+        limit: usize,
+        /// What the model asked for.
+        asked: usize,
+    },
+    /// Too much time.
+    MaxTime {
+        /// The limit, in milliseconds.
+        limit_ms: u64,
+    },
+    /// The same call again and again.
+    RepeatedCall {
+        /// The tool.
+        name: String,
+        /// How often it may run with the same arguments.
+        limit: u32,
+    },
+    /// The model call failed.
+    Error(ModelError),
+}
+
+impl EndReason {
+    /// The word used in JavaScript events.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Stopped => "stopped",
+            Self::Superseded => "superseded",
+            Self::Interrupted => "interrupted",
+            Self::Truncated => "truncated",
+            Self::MaxSteps { .. } => "max-steps",
+            Self::MaxCalls { .. } => "max-calls",
+            Self::MaxTime { .. } => "max-time",
+            Self::RepeatedCall { .. } => "repeated-call",
+            Self::Error(_) => "error",
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a run tells those who watch it. Knows nothing of views.
+
+use serde::Serialize;
+
+use crate::protocol::{EndReason, MessageId, MessageStatus, Millis, RunId, Scope, ToolCallId, Usage};
+
+/// One change of a thread, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A run began with the user's words.
+    RunStart {
+        /// The run.
+        run: RunId,
+        /// The user's message; `None` where a failed run is taken up again.
+        message: Option<(MessageId, String)>,
+    },
+    /// The model is asked.
+    StepStart {
+        /// The run.
+        run: RunId,
+        /// Counted from 1.
+        step: u32,
+        /// The message its answer becomes.
+        message: MessageId,
+    },
+    /// More text of an answer.
+    TextDelta {
+        /// Which message.
+        message: MessageId,
+        /// The text.
+        text: String,
+    },
+    /// More reasoning of an answer.
+    ReasoningDelta {
+        /// Which message.
+        message: MessageId,
+        /// The text.
+        text: String,
+    },
+    /// More of a call's arguments.
+    ArgumentsDelta {
+        /// Which call.
+        call: ToolCallId,
+        /// A piece of the arguments' text.
+        text: String,
+    },
+    /// An answer ended.
+    MessageEnd {
+        /// Which message.
+        message: MessageId,
+        /// How.
+        status: MessageStatus,
+    },
+    /// A call entered a state.
+    Call(CallView),
+    /// A decision could not be taken as given; the approval stays open.
+    DecisionRefused {
+        /// Which call.
+        call: ToolCallId,
+        /// Why, in words for the user.
+        reason: String,
+    },
+    /// Tokens spent by the run so far.
+    Usage(Usage),
+    /// Something for the log.
+    Note(String),
+    /// A run ended.
+    RunEnd {
+        /// The run.
+        run: RunId,
+        /// Why.
+        reason: EndReason,
+    },
+}
+
+/// A call as those who watch see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallView {
+    /// Our id.
+    pub id: ToolCallId,
+    /// The answer that asked for it.
+    pub message: MessageId,
+    /// The tool's name.
+    pub name: String,
+    /// Where it runs; `None` for a name nobody registered, or a tool the agent ran itself.
+    pub scope: Option<Scope>,
+    /// The arguments' text, as they run or ran.
+    pub arguments: String,
+    /// Where it is in its life.
+    pub state: CallState,
+    /// When it entered that state.
+    pub at: Millis,
+}
+
+/// The life of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum CallState {
+    /// The model is still writing it.
+    InputStreaming,
+    /// It is written; the step is not over.
+    InputAvailable,
+    /// The user is asked.
+    ApprovalRequested {
+        /// Why.
+        reason: String,
+    },
+    /// It runs.
+    Running,
+    /// It worked.
+    ResultAvailable {
+        /// The result's JSON text.
+        content: String,
+    },
+    /// It failed.
+    Failed {
+        /// The error's code.
+        code: String,
+        /// The model's words for it.
+        message: String,
+    },
+    /// The user said no.
+    Denied,
+    /// It was cancelled before it ended.
+    Cancelled,
+}
+
+impl CallState {
+    /// The word used in JavaScript events.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::InputStreaming => "input-streaming",
+            Self::InputAvailable => "input-available",
+            Self::ApprovalRequested { .. } => "approval-requested",
+            Self::Running => "running",
+            Self::ResultAvailable { .. } => "result-available",
+            Self::Failed { .. } => "failed",
+            Self::Denied => "denied",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether nothing more will come of the call.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        matches!(self, Self::ResultAvailable { .. } | Self::Failed { .. } | Self::Denied | Self::Cancelled)
+    }
+}

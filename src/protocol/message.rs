@@ -1,0 +1,96 @@
+//! What a thread is made of. Knows nothing of how a provider writes it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::protocol::{MessageId, ToolCall, ToolResult};
+
+/// One message of a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+pub enum Message {
+    /// What the user wrote.
+    User {
+        /// Its id.
+        id: MessageId,
+        /// Its text.
+        content: String,
+    },
+    /// What a model answered in one step.
+    Assistant(AssistantMessage),
+    /// What came of one call.
+    Tool(ToolMessage),
+}
+
+/// One model answer: parts in the order they came, because order is meaning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AssistantMessage {
+    /// Its id.
+    pub id: MessageId,
+    /// Text, reasoning and calls.
+    pub parts: Vec<Part>,
+    /// How it ended.
+    pub status: MessageStatus,
+}
+
+/// A part of a model's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Part {
+    /// Words for the user (markdown).
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// Words the model thought with.
+    Reasoning {
+        /// The text.
+        text: String,
+    },
+    /// A request to run a tool.
+    Call(ToolCall),
+}
+
+/// How a model's answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MessageStatus {
+    /// The model said it was done.
+    Complete,
+    /// The stream broke off; what had come is kept and shown, its calls are not.
+    Truncated,
+    /// The stream broke off and the model was asked again: shown, never sent back.
+    Superseded,
+    /// The user stopped it.
+    Stopped,
+}
+
+/// The answer to one call, as a message of the thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolMessage {
+    /// Its id.
+    pub id: MessageId,
+    /// The answer.
+    pub result: ToolResult,
+}
+
+impl AssistantMessage {
+    /// The calls, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            Part::Text { .. } | Part::Reasoning { .. } => None,
+        })
+    }
+
+    /// The words for the user, joined.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text { text } => Some(text.as_str()),
+                Part::Reasoning { .. } | Part::Call(_) => None,
+            })
+            .collect()
+    }
+}

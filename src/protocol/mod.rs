@@ -1,0 +1,22 @@
+//! Floor 0: the nouns every other floor speaks in. Data and serde, nothing else.
+//!
+//! Knows nothing of a wire, a loop, a browser or a server.
+
+mod context;
+mod entry;
+mod event;
+mod id;
+mod message;
+mod model;
+mod tool;
+
+pub use context::ContextItem;
+pub use entry::{Entry, EndReason};
+pub use event::{CallState, CallView, Event};
+pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
+pub use message::{AssistantMessage, Message, MessageStatus, Part, ToolMessage};
+pub use model::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolOffer, Usage};
+pub use tool::{Outcome, Risk, Scope, ToolCall, ToolError, ToolResult};
+
+/// Milliseconds since the Unix epoch, as the host's clock states them.
+pub type Millis = u64;

@@ -1,0 +1,209 @@
+//! What a model is asked and what its stream says, in our words. Knows nothing of any vendor's.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::protocol::{ContextItem, Message, RunId, ThreadId};
+
+/// One model call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelRequest {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The run.
+    pub run: RunId,
+    /// What the integrator tells the model about its work; empty for none.
+    pub instructions: String,
+    /// The thread as it is sent: every call answered, nothing truncated that was asked again.
+    pub messages: Vec<Message>,
+    /// The tools the model may call.
+    pub tools: Vec<ToolOffer>,
+    /// Facts about the page.
+    pub context: Vec<ContextItem>,
+}
+
+/// A tool as a model sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOffer {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Arc<Value>,
+}
+
+/// One thing a model's stream says. Parts open, change and close; `slot` numbers the calls of one stream from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelEvent {
+    /// The model began to answer.
+    Start,
+    /// A text part opens.
+    TextStart,
+    /// More of the open text part.
+    TextDelta(String),
+    /// The text part is closed.
+    TextEnd,
+    /// A reasoning part opens.
+    ReasoningStart,
+    /// More of the open reasoning part.
+    ReasoningDelta(String),
+    /// The reasoning part is closed.
+    ReasoningEnd,
+    /// A call opens.
+    CallStart {
+        /// Its number in this stream.
+        slot: usize,
+        /// The model's id for it, if it gave one.
+        id: Option<String>,
+        /// The tool's name.
+        name: String,
+    },
+    /// More of a call's arguments.
+    CallDelta {
+        /// Which call.
+        slot: usize,
+        /// A piece of the arguments' text.
+        text: String,
+    },
+    /// A call's arguments are complete. Says nothing about it having run.
+    CallEnd {
+        /// Which call.
+        slot: usize,
+    },
+    /// The whole arguments of a call, to replace what was streamed (AG-UI: a later snapshot of the messages).
+    CallArguments {
+        /// Which call.
+        slot: usize,
+        /// The arguments' text.
+        text: String,
+    },
+    /// Opaque state of a call, to be kept and sent back.
+    CallEncrypted {
+        /// Which call.
+        slot: usize,
+        /// The value.
+        value: String,
+    },
+    /// The agent behind the wire ran this call itself; it must not be run again.
+    CallResult {
+        /// Which call.
+        slot: usize,
+        /// What came of it, as text.
+        content: String,
+    },
+    /// Tokens spent so far in this step.
+    Usage(Usage),
+    /// The terminal event of a good stream.
+    Finish(FinishReason),
+    /// The terminal event of a bad one.
+    Error(ModelError),
+    /// Something was skipped or repaired on the way; for the log.
+    Note(String),
+}
+
+/// Why a model says it stopped. A hint for notices; the loop never decides by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The answer is complete.
+    Done,
+    /// It asks for calls.
+    Calls,
+    /// It ran into its output limit.
+    Length,
+    /// It, or a filter, refused.
+    Refused,
+    /// Another word of the vendor's.
+    Other(String),
+}
+
+/// Tokens, as the provider counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written, reasoning included.
+    pub output_tokens: u64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+    }
+}
+
+/// A model call that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelError {
+    /// What kind, to act on.
+    pub kind: ModelErrorKind,
+    /// Words for the user. Hold no secret.
+    pub message: String,
+    /// How long the other side asks us to wait, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+}
+
+/// What kind of failure a model call met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelErrorKind {
+    /// The gateway can not be reached.
+    Network,
+    /// Too many requests, for now.
+    RateLimit,
+    /// The key or the person is not allowed.
+    Auth,
+    /// The request was refused as it stands; sending it again is pointless.
+    BadRequest,
+    /// The model's side failed.
+    Upstream,
+    /// The other side broke its protocol.
+    Protocol,
+}
+
+impl ModelErrorKind {
+    /// The word used on wires.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Network => "network",
+            Self::RateLimit => "rate_limit",
+            Self::Auth => "auth",
+            Self::BadRequest => "bad_request",
+            Self::Upstream => "upstream",
+            Self::Protocol => "protocol",
+        }
+    }
+
+    /// The kind of a word, if it is one of ours.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Network, Self::RateLimit, Self::Auth, Self::BadRequest, Self::Upstream, Self::Protocol]
+            .into_iter()
+            .find(|kind| kind.as_str() == word)
+    }
+
+    /// The kind an HTTP status stands for (RFC 9110 §15).
+    #[must_use]
+    pub fn from_status(status: u16) -> Self {
+        match status {
+            401 | 403 => Self::Auth,
+            429 => Self::RateLimit,
+            408 | 409 | 500.. => Self::Upstream,
+            _ => Self::BadRequest,
+        }
+    }
+}
+
+impl ModelError {
+    /// An error of a kind, with words.
+    #[must_use]
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), retry_after_ms: None }
+    }
+}

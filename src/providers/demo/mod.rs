@@ -1,0 +1,1 @@
+//! The embedded demo model: a small deterministic planner. Knows nothing of a language.

@@ -1,0 +1,2 @@
+//! Everything that needs no browser.
+#![cfg(not(target_arch = "wasm32"))]
