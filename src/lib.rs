@@ -1,6 +1,8 @@
 //! Pagehand: a working agent inside any web page.
-pub mod protocol;
-pub mod tools;
-pub mod providers;
+pub mod agent;
 #[cfg(feature = "gateway")]
 pub mod gateway;
+pub mod protocol;
+pub mod providers;
+pub mod tools;
+pub mod wire;

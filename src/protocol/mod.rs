@@ -11,7 +11,7 @@ mod model;
 mod tool;
 
 pub use context::ContextItem;
-pub use entry::{Entry, EndReason};
+pub use entry::{EndReason, Entry};
 pub use event::{CallState, CallView, Event};
 pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
 pub use message::{AssistantMessage, Message, MessageStatus, Part, ToolMessage};

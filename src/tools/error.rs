@@ -35,7 +35,9 @@ pub fn unknown_tool(name: &str, nearest: &[&str]) -> ToolError {
 pub fn invalid_json(name: &str, why: &str) -> ToolError {
     ToolError::new(
         "invalid_json",
-        format!("The arguments for \"{name}\" are not a JSON object: {why}. Call it again with one complete JSON object."),
+        format!(
+            "The arguments for \"{name}\" are not a JSON object: {why}. Call it again with one complete JSON object."
+        ),
     )
     .retryable()
 }
@@ -67,7 +69,8 @@ pub fn timeout(name: &str, limit_ms: u64) -> ToolError {
 /// The user said no.
 #[must_use]
 pub fn denied(name: &str, why: Option<&str>) -> ToolError {
-    let reason = why.filter(|why| !why.trim().is_empty()).map(|why| format!(" They said: \"{why}\".")).unwrap_or_default();
+    let reason =
+        why.filter(|why| !why.trim().is_empty()).map(|why| format!(" They said: \"{why}\".")).unwrap_or_default();
     ToolError::new(
         "denied",
         format!("The user declined to run \"{name}\".{reason} Do not repeat the call; ask what they want instead."),
@@ -89,7 +92,9 @@ pub fn cancelled(name: &str, ran: bool) -> ToolError {
 pub fn duplicate_call(name: &str) -> ToolError {
     ToolError::new(
         "duplicate_call",
-        format!("This call of \"{name}\" has the id of an earlier call and was not run again; its result is above. Do not repeat it."),
+        format!(
+            "This call of \"{name}\" has the id of an earlier call and was not run again; its result is above. Do not repeat it."
+        ),
     )
 }
 
@@ -98,7 +103,9 @@ pub fn duplicate_call(name: &str) -> ToolError {
 pub fn repeated_call(name: &str, limit: u32) -> ToolError {
     ToolError::new(
         "repeated_call",
-        format!("\"{name}\" was called with the same arguments more than {limit} times in this run and was not run again. Do not repeat it; use the results you have."),
+        format!(
+            "\"{name}\" was called with the same arguments more than {limit} times in this run and was not run again. Do not repeat it; use the results you have."
+        ),
     )
 }
 
@@ -107,7 +114,9 @@ pub fn repeated_call(name: &str, limit: u32) -> ToolError {
 pub fn too_many_calls(asked: usize, limit: usize) -> ToolError {
     ToolError::new(
         "too_many_calls",
-        format!("{asked} calls were made in one step; at most {limit} are allowed, so none was run. Make fewer calls at once."),
+        format!(
+            "{asked} calls were made in one step; at most {limit} are allowed, so none was run. Make fewer calls at once."
+        ),
     )
 }
 
@@ -120,7 +129,8 @@ pub fn run_ended(name: &str, why: &str) -> ToolError {
 /// The page went away while the call was open. `ran`: whether it had been started.
 #[must_use]
 pub fn interrupted(name: &str, ran: bool) -> ToolError {
-    let effect = if ran { "It had been started; whether it took effect is unknown, so check first." } else { "It was not run." };
+    let effect =
+        if ran { "It had been started; whether it took effect is unknown, so check first." } else { "It was not run." };
     ToolError::new("interrupted", format!("The page was left or reloaded before \"{name}\" answered. {effect}"))
 }
 

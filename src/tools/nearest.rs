@@ -6,7 +6,8 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> V
     let mut scored: Vec<(usize, &str)> = known
         .filter_map(|candidate| {
             let distance = distance(name, candidate);
-            let shares_word = candidate.split('_').any(|word| word.len() > 3 && name.split('_').any(|other| other == word));
+            let shares_word =
+                candidate.split('_').any(|word| word.len() > 3 && name.split('_').any(|other| other == word));
             (distance <= limit || shares_word).then_some((distance, candidate))
         })
         .collect();

@@ -367,13 +367,17 @@ fn types(value: &Value) -> Result<Vec<Type>, String> {
     match value {
         Value::String(word) => Ok(vec![one(word)?]),
         Value::Array(_) => strings(value)?.iter().map(|word| one(word)).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Err("must be a string or an array of strings".to_owned()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+            Err("must be a string or an array of strings".to_owned())
+        }
     }
 }
 
 fn strings(value: &Value) -> Result<Vec<String>, String> {
     let list = value.as_array().ok_or("must be an array of strings")?;
-    list.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(|| "must be an array of strings".to_owned())).collect()
+    list.iter()
+        .map(|one| one.as_str().map(str::to_owned).ok_or_else(|| "must be an array of strings".to_owned()))
+        .collect()
 }
 
 fn size(value: &Value) -> Result<u64, String> {

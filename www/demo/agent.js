@@ -37,7 +37,7 @@ async function arrive(router, url) {
   const outcome = await router.navigate(url);
   switch (outcome.state) {
     case "ready":
-      return outcome;
+      return { address: outcome.address, title: document.title, data: outcome.data };
     case "superseded":
       throw new Error(`Another screen was opened before ${outcome.address} had loaded.`);
     default:

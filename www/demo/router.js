@@ -52,10 +52,10 @@ export function createRouter({ outlet, routes, onShow }) {
     place = find(url) ?? { url, route: null, params: {}, query: url.searchParams };
 
     const held = focus === "keep" ? holdFocus(outlet) : null;
-    const outcome = await attempt(place, { quiet: focus === "keep" });
+    const { body, ...outcome } = await attempt(place, { quiet: focus === "keep" });
     if (outcome.state === "superseded") return outcome;
 
-    outlet.replaceChildren(outcome.body);
+    outlet.replaceChildren(body);
     outlet.removeAttribute("aria-busy");
     if (focus !== "keep") window.scrollTo({ top: scroll, behavior: "instant" });
     held?.restore();
@@ -68,19 +68,21 @@ export function createRouter({ outlet, routes, onShow }) {
     // A screen on its way is let in first: whoever asked for it is waiting to hear that it came.
     await arriving;
     if (!place?.route) return;
-    const outcome = await attempt(place, { quiet: true });
+    const { body, ...outcome } = await attempt(place, { quiet: true });
     if (outcome.state === "superseded") return;
     outlet.removeAttribute("aria-busy");
     if (outcome.state !== "ready") return;
     const held = holdFocus(outlet);
-    outlet.replaceChildren(outcome.body);
+    outlet.replaceChildren(body);
     held.restore();
     onShow(outcome, { focus: "none" });
   }
 
-  /** Changes the address of the current screen without loading it again (a tab within it, say). */
+  /** Changes the address within the current screen without loading it again (a tab of it, say). */
   function setAddress(href) {
     const url = new URL(href, location.href);
+    // A screen can still be seen, and clicked, while its successor loads; the address is no longer its own then.
+    if (url.pathname !== place.url.pathname) return;
     record(url, "replace");
     place = { ...place, url, query: url.searchParams };
   }

@@ -34,8 +34,7 @@
   }
 
   function label(button) {
-    button.textContent = `Theme: ${chosen()}`;
-    button.dataset.choice = chosen();
+    button.querySelector(".theme-choice").textContent = chosen();
   }
 
   apply(stored());

@@ -25,12 +25,12 @@ function tiles({ orders, late, revenue_cents, currency, customers, by_day }) {
   const fortnight = by_day.reduce((sum, each) => sum + each.revenue_cents, 0);
   return h("ul", { class: "tiles", "aria-label": "Key figures" },
     tile("Open orders", number(orders.pending + orders.packed), [
-      h("a", { href: "/orders?status=pending" }, `${number(orders.pending)} pending`), " · ",
+      h("a", { href: "/orders?status=pending" }, `${number(orders.pending)} pending`), " ",
       h("a", { href: "/orders?status=packed" }, `${number(orders.packed)} packed`),
     ]),
     tile("Revenue", roundMoney(revenue_cents, currency),
       `${roundMoney(fortnight, currency)} in the last ${count(by_day.length, "day")}`),
-    tile("Late shipments", number(late), late ? "Past their promised date" : "Everything is on time", late > 0),
+    tile("Late shipments", number(late), late ? "Behind schedule" : "Everything is on time", late > 0),
     tile("Customers", number(customers), h("a", { href: "/customers" }, "All customers")));
 }
 
@@ -47,7 +47,7 @@ function chart({ by_day, currency }) {
   const most = Math.max(1, ...by_day.map((each) => each.orders));
   return h("ol", { class: "bars" }, by_day.map((each) =>
     h("li", { class: "bar", vars: { "--share": String(each.orders / most) }, title: roundMoney(each.revenue_cents, currency) },
-      h("span", { class: "bar-figure" }, number(each.orders), h("span", { class: "visually-hidden" }, " orders on ")),
+      h("span", { class: "bar-figure" }, number(each.orders), h("span", { class: "visually-hidden" }, each.orders === 1 ? " order on " : " orders on ")),
       h("span", { class: "bar-fill", "aria-hidden": "true" }),
       h("time", { class: "bar-day", datetime: each.day }, shortDay(each.day)))));
 }

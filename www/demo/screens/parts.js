@@ -21,7 +21,7 @@ export function time(iso, write) {
 }
 
 export function orderLink(id) {
-  return h("a", { href: address(`/orders/${encodeURIComponent(id)}`, {}) }, id);
+  return h("a", { href: `/orders/${encodeURIComponent(id)}`, class: "nowrap" }, id);
 }
 
 export function customerLink({ id, name }) {

@@ -1,0 +1,285 @@
+//! The calls of one step, from the end of the model's answer until each has its one result.
+//!
+//! Knows nothing of models or of how a tool is run; it says what each call needs next.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::agent::draft::Slot;
+use crate::agent::limits::{Limits, Spent};
+use crate::agent::{ToolRequest, Transcript};
+use crate::protocol::{
+    CallState, CallView, EndReason, MessageId, Millis, Outcome, Scope, ToolCall, ToolCallId, ToolError, ToolResult,
+};
+use crate::tools::{Definition, Policy, Registry, Verdict, error};
+
+/// One call on its way to a result.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) call: ToolCall,
+    message: MessageId,
+    scope: Option<Scope>,
+    arguments: Value,
+    edited: bool,
+    approved: bool,
+    agent_ran: bool,
+    pub(super) tool: Option<Arc<Definition>>,
+    pub(super) state: State,
+}
+
+/// Where a call is.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Checked, not yet judged.
+    Ready,
+    /// The user is asked.
+    Asked { reason: String },
+    /// It runs.
+    Running { deadline: Millis, timeout_ms: u64 },
+    /// It has its result.
+    Settled(ToolResult),
+}
+
+/// Opens the calls of an answer: each is ready to be judged or settled with what is wrong with it.
+/// With a reason, the run is over and every call is settled.
+pub(super) fn open(
+    message: &MessageId,
+    slots: Vec<Slot>,
+    registry: &Registry,
+    transcript: &Transcript,
+    spent: &mut Spent,
+    limits: &Limits,
+) -> (Vec<Call>, Option<EndReason>) {
+    let asked = slots.iter().filter(|slot| slot.answered.is_none()).count();
+    let mut end = (asked > limits.max_calls).then_some(EndReason::MaxCalls { limit: limits.max_calls, asked });
+    let mut calls = Vec::with_capacity(slots.len());
+    for slot in slots {
+        let mut call = Call::new(message.clone(), slot.call, registry);
+        let checked = match slot.answered {
+            Some(content) => {
+                call.scope = None;
+                call.agent_ran = true;
+                Checked::Answered(content)
+            }
+            None if end.is_some() => Checked::Waiting,
+            None => call.check(registry, transcript, spent, limits),
+        };
+        match checked {
+            Checked::Fits | Checked::Waiting => {}
+            Checked::Answered(content) => {
+                call.state = State::Settled(ToolResult { call: call.call.id.clone(), content, error: None });
+            }
+            Checked::Bad(error) => call.settle(&error),
+            Checked::TooOften => {
+                call.settle(&error::repeated_call(&call.call.name, limits.max_repeats));
+                end = Some(EndReason::RepeatedCall { name: call.call.name.clone(), limit: limits.max_repeats });
+            }
+        }
+        calls.push(call);
+    }
+    if let Some(reason) = &end {
+        for call in calls.iter_mut().filter(|call| !call.is_settled()) {
+            let name = &call.call.name;
+            let error = match reason {
+                EndReason::MaxCalls { limit, asked } => error::too_many_calls(*asked, *limit),
+                _ => error::run_ended(name, "another call was repeated too often"),
+            };
+            call.settle(&error);
+        }
+    }
+    (calls, end)
+}
+
+enum Checked {
+    Fits,
+    Waiting,
+    Answered(String),
+    Bad(ToolError),
+    TooOften,
+}
+
+impl Call {
+    fn new(message: MessageId, call: ToolCall, registry: &Registry) -> Self {
+        let tool = registry.get(&call.name).cloned();
+        let scope = tool.as_ref().map(|tool| tool.scope);
+        Self {
+            call,
+            message,
+            scope,
+            arguments: Value::Null,
+            edited: false,
+            approved: false,
+            agent_ran: false,
+            tool,
+            state: State::Ready,
+        }
+    }
+
+    fn check(&mut self, registry: &Registry, earlier: &Transcript, spent: &mut Spent, limits: &Limits) -> Checked {
+        let call = &self.call;
+        if earlier.calls().any(|other| is_duplicate(other, call)) {
+            return Checked::Bad(error::duplicate_call(&call.name));
+        }
+        if self.tool.is_none() {
+            return Checked::Bad(error::unknown_tool(&call.name, &registry.nearest(&call.name)));
+        }
+        match read_arguments(registry, &call.name, &call.arguments) {
+            Err(error) => Checked::Bad(error),
+            Ok(arguments) if spent.count_call(&call.name, &arguments, limits) => {
+                self.arguments = arguments;
+                Checked::Fits
+            }
+            Ok(_) => Checked::TooOften,
+        }
+    }
+
+    /// What the policy says of a ready call.
+    pub(super) fn judge(&mut self, policy: &Policy) -> bool {
+        match self.tool.as_deref().map(|tool| policy.judge(tool)) {
+            Some(Verdict::Ask { reason }) => {
+                self.state = State::Asked { reason };
+                false
+            }
+            Some(Verdict::Allow) | None => true,
+        }
+    }
+
+    /// Takes the user's yes; changed arguments must still fit.
+    pub(super) fn approve(&mut self, arguments: Option<String>, registry: &Registry) -> Result<(), ToolError> {
+        if let Some(text) = arguments {
+            let arguments = read_arguments(registry, &self.call.name, &text)?;
+            if arguments != self.arguments {
+                self.arguments = arguments;
+                self.edited = true;
+            }
+        }
+        self.approved = true;
+        Ok(())
+    }
+
+    /// Starts a call; `None` where no tool stands behind it any more.
+    pub(super) fn start(&mut self, at: Millis, limits: &Limits) -> Option<ToolRequest> {
+        let tool = self.tool.as_deref()?;
+        let timeout_ms = tool.timeout_ms.unwrap_or(limits.tool_timeout_ms);
+        self.state = State::Running { deadline: at.saturating_add(timeout_ms), timeout_ms };
+        Some(ToolRequest {
+            call: self.call.id.clone(),
+            name: self.call.name.clone(),
+            scope: tool.scope,
+            arguments: self.arguments.clone(),
+            approved: self.approved,
+        })
+    }
+
+    /// Takes an executor's answer.
+    pub(super) fn finish(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Result(result) if self.edited => {
+                let note = "The user changed the arguments before approving the call.";
+                let told = json!({ "note": note, "arguments": self.arguments, "result": result });
+                self.state = State::Settled(ToolResult::ok(self.call.id.clone(), &told));
+            }
+            Outcome::Result(result) => self.state = State::Settled(ToolResult::ok(self.call.id.clone(), &result)),
+            Outcome::Error(error) => self.settle(&error),
+            Outcome::NeedsApproval { reason } if self.approved => {
+                self.settle(&error::tool_error(&self.call.name, &format!("it was approved, but: {reason}")));
+            }
+            Outcome::NeedsApproval { reason } => self.state = State::Asked { reason },
+        }
+    }
+
+    pub(super) fn settle(&mut self, error: &ToolError) {
+        self.state = State::Settled(ToolResult::failed(self.call.id.clone(), error));
+    }
+
+    /// Whether the agent behind the wire ran this one itself.
+    pub(super) fn agent_ran(&self) -> bool {
+        self.agent_ran
+    }
+
+    /// When a running call must be done.
+    pub(super) fn deadline(&self) -> Option<Millis> {
+        match self.state {
+            State::Running { deadline, .. } => Some(deadline),
+            State::Ready | State::Asked { .. } | State::Settled(_) => None,
+        }
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        matches!(self.state, State::Settled(_))
+    }
+
+    pub(super) fn view(&self, at: Millis) -> CallView {
+        CallView {
+            id: self.call.id.clone(),
+            message: self.message.clone(),
+            name: self.call.name.clone(),
+            scope: self.scope,
+            arguments: if self.edited { self.arguments.to_string() } else { self.call.arguments.clone() },
+            state: match &self.state {
+                State::Ready => CallState::InputAvailable,
+                State::Asked { reason } => CallState::ApprovalRequested { reason: reason.clone() },
+                State::Running { .. } => CallState::Running,
+                State::Settled(result) => settled_state(result),
+            },
+            at,
+        }
+    }
+}
+
+/// What those who watch see of a result.
+pub(super) fn settled_state(result: &ToolResult) -> CallState {
+    match result.error.as_deref() {
+        None => CallState::ResultAvailable { content: result.content.clone() },
+        Some("denied") => CallState::Denied,
+        Some("cancelled") => CallState::Cancelled,
+        Some(code) => {
+            let told: Value = serde_json::from_str(&result.content).unwrap_or_default();
+            let message = told.get("message").and_then(Value::as_str).unwrap_or(&result.content);
+            CallState::Failed { code: code.to_owned(), message: message.to_owned() }
+        }
+    }
+}
+
+/// An executor's answer as a result, for one that came too late to count.
+pub(super) fn late_result(call: ToolCallId, outcome: &Outcome) -> ToolResult {
+    match outcome {
+        Outcome::Result(result) => ToolResult::ok(call, result),
+        Outcome::Error(error) => ToolResult::failed(call, error),
+        Outcome::NeedsApproval { reason } => ToolResult::failed(call, &error::tool_error("", reason)),
+    }
+}
+
+// A call is known by the model's id. A server that numbers the calls of each step from 0 gives the same id to
+// another call, which shows in its tool or arguments.
+fn is_duplicate(earlier: &ToolCall, call: &ToolCall) -> bool {
+    call.wire_id.is_some()
+        && earlier.id != call.id
+        && earlier.wire_id == call.wire_id
+        && earlier.name == call.name
+        && earlier.arguments == call.arguments
+}
+
+// An empty text means no arguments: many servers send nothing at all for a tool without any.
+fn read_arguments(registry: &Registry, name: &str, text: &str) -> Result<Value, ToolError> {
+    let trimmed = text.trim();
+    let mut value = match trimmed {
+        "" | "null" => json!({}),
+        text => serde_json::from_str(text).map_err(|why| error::invalid_json(name, &why.to_string()))?,
+    };
+    // Some servers encode the arguments twice.
+    if let Value::String(inner) = &value
+        && let Ok(decoded @ Value::Object(_)) = serde_json::from_str(inner)
+    {
+        value = decoded;
+    }
+    if !value.is_object() {
+        return Err(error::invalid_json(name, "they are JSON, but not an object"));
+    }
+    if let Some(schema) = registry.schema(name) {
+        schema.drop_absent(&mut value);
+        schema.check(&value).map_err(|violations| error::invalid_arguments(name, &violations))?;
+    }
+    Ok(value)
+}

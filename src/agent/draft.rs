@@ -1,0 +1,96 @@
+//! A model's answer while it is being written. Knows nothing of what becomes of it.
+
+use crate::protocol::{AssistantMessage, IdMint, MessageId, MessageStatus, Part, ToolCall, ToolCallId};
+
+/// The answer so far.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) message: MessageId,
+    parts: Vec<Part>,
+    open: bool,
+    slots: Vec<Slot>,
+}
+
+/// One call of the answer.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) number: usize,
+    pub(super) call: ToolCall,
+    /// What the agent behind the wire says came of it, where it ran it itself.
+    pub(super) answered: Option<String>,
+    place: usize,
+}
+
+impl Draft {
+    pub(super) fn new(message: MessageId) -> Self {
+        Self { message, parts: Vec::new(), open: false, slots: Vec::new() }
+    }
+
+    /// Opens a text or reasoning part; the next delta of that kind goes to it.
+    pub(super) fn open(&mut self) {
+        self.open = false;
+    }
+
+    pub(super) fn text(&mut self, more: &str) {
+        match self.parts.last_mut() {
+            Some(Part::Text { text }) if self.open => text.push_str(more),
+            _ => self.parts.push(Part::Text { text: more.to_owned() }),
+        }
+        self.open = true;
+    }
+
+    pub(super) fn reasoning(&mut self, more: &str) {
+        match self.parts.last_mut() {
+            Some(Part::Reasoning { text }) if self.open => text.push_str(more),
+            _ => self.parts.push(Part::Reasoning { text: more.to_owned() }),
+        }
+        self.open = true;
+    }
+
+    /// Opens a call; `None` where the model's id says it is one this answer already has.
+    pub(super) fn call(&mut self, number: usize, id: Option<String>, name: String, mint: &mut IdMint) -> Option<&Slot> {
+        let wire_id = id.filter(|id| !id.is_empty());
+        if wire_id.is_some() && self.slots.iter().any(|slot| slot.call.wire_id == wire_id) {
+            return None;
+        }
+        self.open = false;
+        let call =
+            ToolCall { id: ToolCallId(mint.mint()), wire_id, name, arguments: String::new(), encrypted_value: None };
+        let place = self.parts.len();
+        // A placeholder that keeps the call's place among the parts; `finish` puts the call itself there.
+        self.parts.push(Part::Call(call.clone()));
+        self.slots.push(Slot { number, call, answered: None, place });
+        self.slots.last()
+    }
+
+    /// The call of a slot; `None` for one that was never opened, or was a duplicate.
+    pub(super) fn slot(&mut self, number: usize) -> Option<&mut Slot> {
+        self.slots.iter_mut().find(|slot| slot.number == number)
+    }
+
+    pub(super) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// Whether the agent behind the wire has run something for this answer.
+    pub(super) fn agent_ran(&self) -> bool {
+        self.slots.iter().any(|slot| slot.answered.is_some())
+    }
+
+    /// The finished answer. One that broke off keeps its words and loses the calls nobody answered:
+    /// a call that may be half written must neither run nor be sent back.
+    pub(super) fn finish(mut self, status: MessageStatus) -> (AssistantMessage, Vec<Slot>) {
+        for slot in &self.slots {
+            self.parts[slot.place] = Part::Call(slot.call.clone());
+        }
+        if status != MessageStatus::Complete {
+            self.slots.retain(|slot| slot.answered.is_some());
+        }
+        let kept = |call: &ToolCall| self.slots.iter().any(|slot| slot.call.id == call.id);
+        self.parts.retain(|part| match part {
+            Part::Call(call) => kept(call),
+            Part::Text { text } | Part::Reasoning { text } => !text.is_empty(),
+        });
+        (AssistantMessage { id: self.message, parts: self.parts, status }, self.slots)
+    }
+}

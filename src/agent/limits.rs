@@ -1,0 +1,72 @@
+//! How far a run may go. Knows nothing of what it does on the way.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::protocol::Millis;
+
+/// The bounds of one run. The defaults leave room for real work and stop what runs away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Model calls a run. Default 24.
+    pub max_steps: u32,
+    /// Calls a step. Default 32.
+    pub max_calls: usize,
+    /// Working time of a run in milliseconds; waiting for the user is not counted. Default 10 minutes.
+    pub max_run_ms: u64,
+    /// How often the same tool may run with the same arguments in one run. Default 3.
+    pub max_repeats: u32,
+    /// How long a call may take where its definition does not say, in milliseconds. Default 60 s.
+    pub tool_timeout_ms: u64,
+    /// How long a model's stream may be silent, in milliseconds. Default 120 s.
+    pub model_idle_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_steps: 24,
+            max_calls: 32,
+            max_run_ms: 10 * 60_000,
+            max_repeats: 3,
+            tool_timeout_ms: 60_000,
+            model_idle_ms: 120_000,
+        }
+    }
+}
+
+/// What a run has used up.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spent {
+    /// Model calls.
+    pub(super) steps: u32,
+    working_ms: u64,
+    last_at: Option<Millis>,
+    repeats: BTreeMap<String, u32>,
+}
+
+impl Spent {
+    /// Lets time pass; it counts only while the run itself was at work.
+    pub(super) fn pass(&mut self, at: Millis, working: bool) {
+        if let Some(last) = self.last_at
+            && working
+        {
+            self.working_ms += at.saturating_sub(last);
+        }
+        self.last_at = Some(at);
+    }
+
+    /// Working time left, in milliseconds; zero when it is used up.
+    pub(super) fn left_ms(&self, limits: &Limits) -> u64 {
+        limits.max_run_ms.saturating_sub(self.working_ms)
+    }
+
+    /// Counts one more call of this tool with these arguments; `false` where that is too often.
+    pub(super) fn count_call(&mut self, name: &str, arguments: &Value, limits: &Limits) -> bool {
+        // serde_json keeps keys sorted, so equal arguments have one text.
+        let count = self.repeats.entry(format!("{name} {arguments}")).or_default();
+        *count += 1;
+        *count <= limits.max_repeats
+    }
+}

@@ -1,0 +1,93 @@
+//! A model call at work: its events become a draft, and what those who watch hear. Decides nothing.
+
+use std::sync::Arc;
+
+use crate::agent::draft::Draft;
+use crate::protocol::{CallState, CallView, Event, IdMint, Millis, ModelEvent, ToolCall, Usage};
+use crate::tools::Registry;
+
+/// The model call at work.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) call: u64,
+    pub(super) draft: Draft,
+    /// The tools this step may call, as they were when the model was asked.
+    pub(super) registry: Arc<Registry>,
+    pub(super) usage: Usage,
+    pub(super) heard_at: Millis,
+}
+
+impl Stream {
+    /// Adds an event to the draft and says what those who watch should hear.
+    pub(super) fn collect(&mut self, event: ModelEvent, mint: &mut IdMint, before: Usage, at: Millis) -> Vec<Event> {
+        let message = self.draft.message.clone();
+        match event {
+            ModelEvent::TextStart | ModelEvent::TextEnd | ModelEvent::ReasoningStart | ModelEvent::ReasoningEnd => {
+                self.draft.open();
+            }
+            ModelEvent::TextDelta(text) => {
+                self.draft.text(&text);
+                return vec![Event::TextDelta { message, text }];
+            }
+            ModelEvent::ReasoningDelta(text) => {
+                self.draft.reasoning(&text);
+                return vec![Event::ReasoningDelta { message, text }];
+            }
+            ModelEvent::CallStart { slot, id, name } => {
+                return match self.draft.call(slot, id, name.clone(), mint).map(|slot| slot.call.clone()) {
+                    Some(call) => vec![self.view(&call, CallState::InputStreaming, at)],
+                    None => vec![Event::Note(format!("The model sent the call of \"{name}\" twice under one id."))],
+                };
+            }
+            ModelEvent::CallDelta { slot, text } => {
+                if let Some(slot) = self.draft.slot(slot) {
+                    slot.call.arguments.push_str(&text);
+                    return vec![Event::ArgumentsDelta { call: slot.call.id.clone(), text }];
+                }
+            }
+            ModelEvent::CallEnd { slot } => {
+                if let Some(call) = self.draft.slot(slot).map(|slot| slot.call.clone()) {
+                    return vec![self.view(&call, CallState::InputAvailable, at)];
+                }
+            }
+            ModelEvent::CallArguments { slot, text } => {
+                if let Some(slot) = self.draft.slot(slot) {
+                    slot.call.arguments = text;
+                    let call = slot.call.clone();
+                    return vec![self.view(&call, CallState::InputAvailable, at)];
+                }
+            }
+            ModelEvent::CallEncrypted { slot, value } => {
+                if let Some(slot) = self.draft.slot(slot) {
+                    slot.call.encrypted_value = Some(value);
+                }
+            }
+            ModelEvent::CallResult { slot, content } => {
+                if let Some(slot) = self.draft.slot(slot) {
+                    slot.answered = Some(content);
+                }
+            }
+            ModelEvent::Usage(usage) => {
+                self.usage = usage;
+                let mut total = before;
+                total += usage;
+                return vec![Event::Usage(total)];
+            }
+            ModelEvent::Note(words) => return vec![Event::Note(words)],
+            ModelEvent::Start | ModelEvent::Finish(_) | ModelEvent::Error(_) => {}
+        }
+        Vec::new()
+    }
+
+    fn view(&self, call: &ToolCall, state: CallState, at: Millis) -> Event {
+        Event::Call(CallView {
+            id: call.id.clone(),
+            message: self.draft.message.clone(),
+            name: call.name.clone(),
+            scope: self.registry.get(&call.name).map(|tool| tool.scope),
+            arguments: call.arguments.clone(),
+            state,
+            at,
+        })
+    }
+}

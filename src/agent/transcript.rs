@@ -1,0 +1,153 @@
+//! The thread's messages, and how they are folded from a journal. Knows nothing of a run in progress.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::protocol::{
+    AssistantMessage, EndReason, Entry, Message, MessageId, MessageStatus, RunId, ToolCall, ToolCallId, ToolMessage,
+    ToolResult,
+};
+use crate::tools::error;
+
+/// A thread. Always valid to send: every call of every answer has exactly one result, right behind the answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Transcript {
+    messages: Vec<Message>,
+}
+
+/// What a fold found beside the messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Unfinished {
+    /// The run that never ended.
+    pub(super) run: Option<RunId>,
+    /// Results that were made up for calls which had none.
+    pub(super) settled: Vec<ToolMessage>,
+    /// How the last run ended.
+    pub(super) last_end: Option<EndReason>,
+}
+
+impl Transcript {
+    /// Every message, in order, as those who watch see them.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The messages as a model is sent them: without answers that were asked for again.
+    #[must_use]
+    pub fn for_model(&self) -> Vec<Message> {
+        let superseded = |message: &&Message| match message {
+            Message::Assistant(answer) => answer.status != MessageStatus::Superseded && !answer.parts.is_empty(),
+            Message::User { .. } | Message::Tool(_) => true,
+        };
+        self.messages.iter().filter(superseded).cloned().collect()
+    }
+
+    pub(super) fn push(&mut self, message: Message) {
+        self.messages.push(message);
+    }
+
+    /// Makes room for another try: what broke off at the end stays visible and is no longer sent.
+    pub(super) fn supersede_tail(&mut self) {
+        for message in self.messages.iter_mut().rev() {
+            match message {
+                Message::Assistant(answer) if answer.calls().next().is_none() => {
+                    answer.status = MessageStatus::Superseded;
+                }
+                Message::Assistant(_) | Message::User { .. } | Message::Tool(_) => break,
+            }
+        }
+    }
+
+    /// Whether a model has something to answer: the thread does not end with a whole answer.
+    pub(super) fn wants_answer(&self) -> bool {
+        match self.messages.last() {
+            None => false,
+            Some(Message::Assistant(answer)) => answer.status != MessageStatus::Complete,
+            Some(Message::User { .. } | Message::Tool(_)) => true,
+        }
+    }
+
+    pub(super) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.messages.iter().flat_map(|message| match message {
+            Message::Assistant(answer) => answer.calls().collect::<Vec<_>>(),
+            Message::User { .. } | Message::Tool(_) => Vec::new(),
+        })
+    }
+
+    /// Folds a journal. What a reload cut off is settled: a call without a result gets one that says so.
+    pub(super) fn fold(entries: &[Entry]) -> (Self, Unfinished) {
+        let mut fold = Fold::default();
+        for entry in entries {
+            fold.take(entry);
+        }
+        fold.close();
+        let Fold { transcript, unfinished, .. } = fold;
+        (transcript, unfinished)
+    }
+}
+
+/// A result's message id follows from its call's, so that a journal and the thread in memory agree without bookkeeping.
+pub(super) fn result_message_id(call: &ToolCallId) -> MessageId {
+    MessageId(format!("{call}r"))
+}
+
+#[derive(Default)]
+struct Fold {
+    transcript: Transcript,
+    unfinished: Unfinished,
+    open: Option<AssistantMessage>,
+    started: BTreeSet<ToolCallId>,
+    results: BTreeMap<ToolCallId, ToolMessage>,
+}
+
+impl Fold {
+    fn take(&mut self, entry: &Entry) {
+        match entry {
+            Entry::RunStart { run, message, .. } => {
+                self.close();
+                self.unfinished.run = Some(run.clone());
+                match message {
+                    Some((id, content)) => {
+                        self.transcript.push(Message::User { id: id.clone(), content: content.clone() });
+                    }
+                    None => self.transcript.supersede_tail(),
+                }
+            }
+            Entry::Message(answer) => {
+                self.close();
+                self.transcript.push(Message::Assistant(answer.clone()));
+                self.open = Some(answer.clone());
+            }
+            Entry::CallStart { call, .. } => {
+                self.started.insert(call.clone());
+            }
+            Entry::Result { result, message } => {
+                let message = ToolMessage { id: message.clone(), result: result.clone() };
+                self.results.entry(result.call.clone()).or_insert(message);
+            }
+            Entry::RunEnd { reason, .. } => {
+                self.close();
+                self.unfinished.run = None;
+                self.unfinished.last_end = Some(reason.clone());
+            }
+            Entry::StepStart { .. } => self.close(),
+            Entry::Decision { .. } | Entry::LateResult(_) => {}
+        }
+    }
+
+    // Puts the results behind their answer, in call order, and makes up those that are missing.
+    fn close(&mut self) {
+        let Some(answer) = self.open.take() else { return };
+        for call in answer.calls() {
+            let found = self.results.remove(&call.id);
+            let message = found.unwrap_or_else(|| {
+                let error = error::interrupted(&call.name, self.started.contains(&call.id));
+                let result = ToolResult::failed(call.id.clone(), &error);
+                let made_up = ToolMessage { id: result_message_id(&call.id), result };
+                self.unfinished.settled.push(made_up.clone());
+                made_up
+            });
+            self.transcript.push(Message::Tool(message));
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Floor 1: bytes to frames and back. Pure; knows nothing of what a frame means.
+
+pub mod sse;

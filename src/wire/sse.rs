@@ -1,0 +1,138 @@
+//! The event-stream grammar over bytes (WHATWG HTML §9.2.6). Knows nothing of what an event's data means.
+//!
+//! Works on bytes because a chunk may end anywhere: inside a character, between CR and LF, inside the byte order mark.
+
+use std::fmt;
+
+/// The longest unfinished event that is kept, in bytes.
+pub const MAX_EVENT_BYTES: usize = 10 * 1024 * 1024;
+
+/// One dispatched event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SseEvent {
+    /// The `event` field; empty where there was none.
+    pub kind: String,
+    /// The `data` lines, joined by line feeds. Bytes that are not UTF-8 become U+FFFD.
+    pub data: String,
+}
+
+/// An event grew past [`MAX_EVENT_BYTES`]. The decoder takes nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong;
+
+/// Splits a stream of bytes into events.
+///
+/// *Push a chunk, then take `next` until `None`; at the end of the stream call `finish`, then take `next` again.*
+#[derive(Debug, Default)]
+pub struct SseDecoder {
+    line: Vec<u8>,
+    data: Vec<u8>,
+    kind: Vec<u8>,
+    has_data: bool,
+    skip_lf: bool,
+    started: bool,
+    ready: std::collections::VecDeque<SseEvent>,
+    failed: bool,
+}
+
+impl SseDecoder {
+    /// Takes the next bytes of the stream.
+    ///
+    /// # Errors
+    /// [`TooLong`] once an event passes the limit, and ever after.
+    pub fn push(&mut self, mut chunk: &[u8]) -> Result<(), TooLong> {
+        if self.failed {
+            return Err(TooLong);
+        }
+        if self.skip_lf && !chunk.is_empty() {
+            self.skip_lf = false;
+            chunk = chunk.strip_prefix(b"\n").unwrap_or(chunk);
+        }
+        while let Some(at) = chunk.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.line.extend_from_slice(&chunk[..at]);
+            let rest = &chunk[at + 1..];
+            chunk = match (chunk[at], rest.first()) {
+                (b'\r', Some(b'\n')) => &rest[1..],
+                (b'\r', None) => {
+                    self.skip_lf = true;
+                    rest
+                }
+                _ => rest,
+            };
+            self.end_line();
+        }
+        self.line.extend_from_slice(chunk);
+        self.failed = self.line.len() + self.data.len() > MAX_EVENT_BYTES;
+        if self.failed { Err(TooLong) } else { Ok(()) }
+    }
+
+    /// Tells the decoder that the stream has ended. An event without its closing blank line is dispatched:
+    /// many servers forget it, and whoever reads the data sees whether it is whole.
+    pub fn finish(&mut self) {
+        if self.failed {
+            return;
+        }
+        if !self.line.is_empty() {
+            self.end_line();
+        }
+        self.dispatch();
+    }
+
+    // A method of this name is what a decoder has in this house; it is no iterator, since `None` means «not yet».
+    /// The next whole event, or `None` until more is pushed.
+    #[expect(clippy::should_implement_trait, reason = "`None` means not yet, which an iterator may not say")]
+    pub fn next(&mut self) -> Option<SseEvent> {
+        self.ready.pop_front()
+    }
+
+    fn end_line(&mut self) {
+        let mut line = std::mem::take(&mut self.line);
+        if !self.started {
+            self.started = true;
+            if line.starts_with(b"\xef\xbb\xbf") {
+                line.drain(..3);
+            }
+        }
+        if line.is_empty() {
+            self.dispatch();
+        } else {
+            self.field(&line);
+        }
+        line.clear();
+        self.line = line;
+    }
+
+    fn field(&mut self, line: &[u8]) {
+        let (name, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(at) => (&line[..at], line[at + 1..].strip_prefix(b" ").unwrap_or(&line[at + 1..])),
+            None => (line, &[][..]),
+        };
+        match name {
+            b"data" => {
+                if self.has_data {
+                    self.data.push(b'\n');
+                }
+                self.has_data = true;
+                self.data.extend_from_slice(value);
+            }
+            b"event" => self.kind = value.to_vec(),
+            // A comment (empty name), `id`, `retry` and fields nobody knows change nothing here.
+            _ => {}
+        }
+    }
+
+    fn dispatch(&mut self) {
+        let kind = std::mem::take(&mut self.kind);
+        if std::mem::take(&mut self.has_data) {
+            let data = String::from_utf8_lossy(&self.data).into_owned();
+            self.ready.push_back(SseEvent { kind: String::from_utf8_lossy(&kind).into_owned(), data });
+        }
+        self.data.clear();
+    }
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an event of the stream is longer than {} MiB", MAX_EVENT_BYTES / (1024 * 1024))
+    }
+}
