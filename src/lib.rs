@@ -1,4 +1,5 @@
 //! Pagehand: a working agent inside any web page.
+pub mod ag_ui;
 pub mod agent;
 #[cfg(feature = "gateway")]
 pub mod gateway;

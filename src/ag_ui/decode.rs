@@ -1,0 +1,330 @@
+//! An AG-UI stream to our model events. Knows nothing of what is done about them.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde_json::Value;
+
+use crate::ag_ui::chunks::Chunks;
+use crate::ag_ui::event::{AgUiEvent, Kind, Read};
+use crate::ag_ui::snapshot::{self, Found, content_text};
+use crate::ag_ui::verify::Verifier;
+use crate::ag_ui::{LOCAL_ID, METADATA};
+use crate::protocol::{FinishReason, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Usage};
+use crate::wire::sse::SseDecoder;
+
+/// Decodes one answer.
+///
+/// *Push bytes, take `next` until `None`; at the end of the body call `finish`, take `next` again.* A stream that ends
+/// without a `Finish` or an `Error` was cut: nothing is made up for it.
+#[derive(Debug, Default)]
+pub struct AgUiDecoder {
+    sse: SseDecoder,
+    chunks: Chunks,
+    verifier: Verifier,
+    ready: VecDeque<ModelEvent>,
+    calls: Vec<Call>,
+    /// Ids of the messages and calls that were in the request.
+    known: BTreeSet<String>,
+    /// Ids of the messages that were streamed.
+    streamed: BTreeSet<String>,
+    opened: bool,
+    over: bool,
+    heard: bool,
+    head: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Call {
+    id: String,
+    arguments: String,
+    answered: bool,
+}
+
+// As much of a body that is no event stream as an error message needs.
+const HEAD_BYTES: usize = 4096;
+
+impl AgUiDecoder {
+    /// A decoder for the answer to this request.
+    #[must_use]
+    pub fn new(request: &ModelRequest) -> Self {
+        let mut known = BTreeSet::new();
+        for message in &request.messages {
+            match message {
+                Message::User { id, .. } => known.insert(id.0.clone()),
+                Message::Tool(tool) => known.insert(tool.id.0.clone()),
+                Message::Assistant(answer) => {
+                    known.extend(answer.calls().map(|call| call.id.0.clone()));
+                    known.extend(answer.calls().filter_map(|call| call.wire_id.clone()));
+                    known.insert(answer.id.0.clone())
+                }
+            };
+        }
+        Self { known, ..Self::default() }
+    }
+
+    /// Takes the next bytes of the body.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.over {
+            return;
+        }
+        if !self.heard {
+            let room = HEAD_BYTES.saturating_sub(self.head.len());
+            self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        if let Err(too_long) = self.sse.push(bytes) {
+            return self.fail(ModelErrorKind::Protocol, too_long.to_string());
+        }
+        self.drain();
+    }
+
+    /// Tells the decoder that the body has ended.
+    pub fn finish(&mut self) {
+        if self.over {
+            return;
+        }
+        self.sse.finish();
+        self.drain();
+        if !self.heard && !self.over {
+            self.read_plain_body();
+        }
+    }
+
+    /// The next model event, or `None` until more is pushed.
+    #[expect(clippy::should_implement_trait, reason = "`None` means not yet, which an iterator may not say")]
+    pub fn next(&mut self) -> Option<ModelEvent> {
+        self.ready.pop_front()
+    }
+
+    fn drain(&mut self) {
+        while let Some(event) = self.sse.next() {
+            if self.over {
+                return;
+            }
+            match serde_json::from_str::<Value>(&event.data) {
+                Ok(frame) => {
+                    self.heard = true;
+                    self.frame(frame);
+                }
+                // A frame cut by the end of the body is a cut stream; one in the middle is a broken server.
+                Err(why) if why.is_eof() => self.note(format!("an event's data ends too early: {why}")),
+                Err(why) => self.fail(ModelErrorKind::Protocol, format!("an event's data is not JSON: {why}")),
+            }
+        }
+    }
+
+    fn frame(&mut self, frame: Value) {
+        let event = match AgUiEvent::read(frame) {
+            Read::Known(event, notes) => {
+                notes.into_iter().for_each(|note| self.note(note));
+                event
+            }
+            Read::Unknown(name) => return self.note(format!("an event of the unknown type \"{name}\" was dropped")),
+            Read::Corrupt(why) => return self.fail(ModelErrorKind::Protocol, why),
+        };
+        let events = match self.chunks.expand(event) {
+            Ok(events) => events,
+            Err(why) => return self.fail(ModelErrorKind::Protocol, why),
+        };
+        for event in events {
+            if let Err(why) = self.verifier.check(&event) {
+                return self.fail(ModelErrorKind::Protocol, why);
+            }
+            self.take(&event);
+        }
+    }
+
+    fn take(&mut self, event: &AgUiEvent) {
+        let foreign = event.owner().is_some();
+        match event.kind {
+            Kind::RunStarted if !self.opened => {
+                self.opened = true;
+                self.ready.push_back(ModelEvent::Start);
+            }
+            Kind::RunFinished => self.run_finished(event),
+            Kind::RunError => self.run_error(event),
+            // A subagent's words are its own; only what it asks of us concerns us.
+            Kind::TextMessageStart if !foreign => {
+                self.streamed.insert(event.required("messageId").to_owned());
+                self.ready.push_back(ModelEvent::TextStart);
+            }
+            Kind::TextMessageContent if !foreign => {
+                self.ready.push_back(ModelEvent::TextDelta(event.required("delta").to_owned()));
+            }
+            Kind::TextMessageEnd if !foreign => self.ready.push_back(ModelEvent::TextEnd),
+            Kind::ReasoningMessageStart if !foreign => self.ready.push_back(ModelEvent::ReasoningStart),
+            Kind::ReasoningMessageContent if !foreign => {
+                self.ready.push_back(ModelEvent::ReasoningDelta(event.required("delta").to_owned()));
+            }
+            Kind::ReasoningMessageEnd if !foreign => self.ready.push_back(ModelEvent::ReasoningEnd),
+            Kind::ToolCallStart => self.call_start(event),
+            Kind::ToolCallArgs => {
+                if let Some(slot) = self.slot(event.required("toolCallId")) {
+                    let text = event.required("delta").to_owned();
+                    self.calls[slot].arguments.push_str(&text);
+                    self.ready.push_back(ModelEvent::CallDelta { slot, text });
+                }
+            }
+            Kind::ToolCallEnd => {
+                if let Some(slot) = self.slot(event.required("toolCallId")) {
+                    self.ready.push_back(ModelEvent::CallEnd { slot });
+                }
+            }
+            Kind::ToolCallResult => self.answered(event.required("toolCallId"), content_text(event.value("content"))),
+            Kind::ReasoningEncryptedValue if event.text("subtype") == Some("tool-call") => {
+                if let Some(slot) = self.slot(event.required("entityId")) {
+                    let value = event.required("encryptedValue").to_owned();
+                    self.ready.push_back(ModelEvent::CallEncrypted { slot, value });
+                }
+            }
+            Kind::MessagesSnapshot => self.snapshot(event),
+            _ => {}
+        }
+    }
+
+    // The last call of an id: a server may reopen one.
+    fn slot(&self, id: &str) -> Option<usize> {
+        self.calls.iter().rposition(|call| call.id == id)
+    }
+
+    fn call_start(&mut self, event: &AgUiEvent) {
+        let id = event.required("toolCallId");
+        let local = event.value("metadata").and_then(|all| all.get(METADATA)).and_then(|ours| ours.get(LOCAL_ID));
+        let given = local != Some(&Value::Bool(true));
+        self.open_call(id, event.required("toolCallName"), given);
+    }
+
+    fn open_call(&mut self, id: &str, name: &str, given: bool) -> usize {
+        let slot = self.calls.len();
+        self.calls.push(Call { id: id.to_owned(), arguments: String::new(), answered: false });
+        let id = given.then(|| id.to_owned());
+        self.ready.push_back(ModelEvent::CallStart { slot, id, name: name.to_owned() });
+        slot
+    }
+
+    fn answered(&mut self, id: &str, content: String) {
+        if let Some(slot) = self.slot(id)
+            && !std::mem::replace(&mut self.calls[slot].answered, true)
+        {
+            self.ready.push_back(ModelEvent::CallResult { slot, content });
+        }
+    }
+
+    fn snapshot(&mut self, event: &AgUiEvent) {
+        let Some(Value::Array(messages)) = event.value("messages") else { return };
+        for found in snapshot::read(messages, &self.known, &self.streamed) {
+            match found {
+                Found::Text(text) => {
+                    let text = text.to_owned();
+                    self.ready.extend([ModelEvent::TextStart, ModelEvent::TextDelta(text), ModelEvent::TextEnd]);
+                }
+                Found::Call { id, name, arguments } => self.whole_call(id, name, arguments),
+                Found::Result { id, content } => self.answered(id, content),
+            }
+        }
+        let ids = messages.iter().filter_map(|message| message.get("id").and_then(Value::as_str)).map(str::to_owned);
+        self.streamed.extend(ids);
+    }
+
+    fn whole_call(&mut self, id: &str, name: &str, arguments: String) {
+        let slot = self.slot(id);
+        if slot.is_some_and(|slot| self.calls[slot].arguments == arguments) {
+            return;
+        }
+        let new = slot.is_none();
+        let slot = slot.unwrap_or_else(|| self.open_call(id, name, true));
+        self.calls[slot].arguments.clone_from(&arguments);
+        if new {
+            self.ready.push_back(ModelEvent::CallDelta { slot, text: arguments });
+            self.ready.push_back(ModelEvent::CallEnd { slot });
+        } else {
+            self.ready.push_back(ModelEvent::CallArguments { slot, text: arguments });
+        }
+    }
+
+    fn run_finished(&mut self, event: &AgUiEvent) {
+        self.usage(event);
+        let outcome = event.value("outcome");
+        match outcome.and_then(|outcome| outcome.get("type")).and_then(Value::as_str) {
+            None | Some("success") => self.succeed(outcome),
+            Some("interrupt") => {
+                let asked =
+                    outcome.and_then(|outcome| outcome.pointer("/interrupts/0/message")).and_then(Value::as_str);
+                let asked = asked.map(|words| format!(": {words}")).unwrap_or_default();
+                self.fail(
+                    ModelErrorKind::BadRequest,
+                    format!("The agent asks something this page can not answer yet{asked}"),
+                );
+            }
+            Some("cancelled") => self.fail(ModelErrorKind::Upstream, "The agent cancelled its run.".to_owned()),
+            Some(other) => {
+                self.note(format!("RUN_FINISHED: the unknown outcome \"{other}\" is taken as success"));
+                self.succeed(None);
+            }
+        }
+    }
+
+    fn succeed(&mut self, outcome: Option<&Value>) {
+        let pending: Vec<&str> = outcome
+            .and_then(|outcome| outcome.get("pendingToolCallIds"))
+            .and_then(Value::as_array)
+            .map(|ids| ids.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
+        if !pending.is_empty() {
+            let words = r#"{"status":"unknown","message":"the agent handled this call itself and sent no result"}"#;
+            let handled: Vec<String> = self
+                .calls
+                .iter()
+                .filter(|call| !pending.contains(&call.id.as_str()))
+                .map(|call| call.id.clone())
+                .collect();
+            handled.iter().for_each(|id| self.answered(id, words.to_owned()));
+        }
+        let calls = self.calls.iter().any(|call| !call.answered);
+        self.ready.push_back(ModelEvent::Finish(if calls { FinishReason::Calls } else { FinishReason::Done }));
+        self.over = true;
+    }
+
+    fn run_error(&mut self, event: &AgUiEvent) {
+        self.usage(event);
+        let kind = event.text("code").and_then(ModelErrorKind::parse).unwrap_or(ModelErrorKind::Upstream);
+        let ours = event.value("metadata").and_then(|all| all.get(METADATA));
+        let retry_after_ms = ours.and_then(|ours| ours.get("retryAfterMs")).and_then(Value::as_u64);
+        let message = event.required("message").to_owned();
+        self.ready.push_back(ModelEvent::Error(ModelError { kind, message, retry_after_ms }));
+        self.over = true;
+    }
+
+    fn usage(&mut self, event: &AgUiEvent) {
+        let Some(Value::Array(list)) = event.value("usage") else { return };
+        let mut total = Usage::default();
+        for one in list {
+            let count = |name: &str| one.get(name).and_then(Value::as_u64).unwrap_or_default();
+            total += Usage { input_tokens: count("inputTokens"), output_tokens: count("outputTokens") };
+        }
+        self.ready.push_back(ModelEvent::Usage(total));
+    }
+
+    // A body that is no event stream at all: an error page, or a plain JSON error with status 200.
+    fn read_plain_body(&mut self) {
+        let text = String::from_utf8_lossy(&self.head).trim().to_owned();
+        if !text.starts_with(['{', '[', '<']) {
+            return;
+        }
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        let value = value.get(0).unwrap_or(&value);
+        let words = ["/error/message", "/error", "/message", "/detail"]
+            .iter()
+            .find_map(|path| value.pointer(path).and_then(Value::as_str));
+        let words = words.unwrap_or("the answer is not an event stream");
+        self.fail(ModelErrorKind::Protocol, format!("The agent answered with an error: {words}"));
+    }
+
+    fn note(&mut self, words: String) {
+        self.ready.push_back(ModelEvent::Note(words));
+    }
+
+    fn fail(&mut self, kind: ModelErrorKind, message: String) {
+        self.ready.push_back(ModelEvent::Error(ModelError::new(kind, message)));
+        self.over = true;
+    }
+}

@@ -1,0 +1,35 @@
+//! Floor 2: AG-UI 1.0, the one wire a page speaks.
+//!
+//! Source: `@ag-ui/core` 1.0.0 (generated types) and the rules of `@ag-ui/client` 1.0.0 (`enforce`, `chunks`, `verify`).
+//!
+//! | step | file | does |
+//! |---|---|---|
+//! | 1 | `wire::sse` | bytes → events' data |
+//! | 2 | `event` | JSON → a known event; unknown material is dropped with a note, malformed material ends the run |
+//! | 3 | `chunks` | `*_CHUNK` → start, content, end |
+//! | 4 | `verify` | the order of events |
+//! | 5 | `decode` | events → our model events |
+//!
+//! and the other way round `encode` (our model events → a stream) and `input` (`RunAgentInput`, both ways).
+//! Knows nothing of the loop and nothing of HTTP.
+
+mod chunks;
+mod decode;
+mod encode;
+mod event;
+mod input;
+mod snapshot;
+mod verify;
+
+pub use decode::AgUiDecoder;
+pub use encode::AgUiEncoder;
+pub use event::{AgUiEvent, Kind, Read};
+pub use input::{InputError, read_input, write_input};
+pub use verify::Verifier;
+
+/// The version we speak, in `protocolVersion`.
+pub const PROTOCOL_VERSION: &str = "1.0";
+
+// The key of our own material in `metadata`, and in it the mark of a call id that no model gave.
+const METADATA: &str = "pagehand";
+const LOCAL_ID: &str = "localId";

@@ -1,0 +1,182 @@
+//! The order of events, as the reference client's `verifyEvents` has it. Knows nothing of what they say.
+
+use std::collections::BTreeMap;
+
+use crate::ag_ui::event::{AgUiEvent, Kind};
+
+/// Checks the order of one stream.
+#[derive(Debug, Default)]
+pub struct Verifier {
+    state: State,
+    open: BTreeMap<(Entity, String), Owner>,
+    closed: BTreeMap<(Entity, String), Owner>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum State {
+    #[default]
+    Fresh,
+    Open,
+    Finished,
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Entity {
+    Message,
+    Call,
+    Span,
+    Reasoning,
+    Step,
+    Subagent,
+}
+
+type Owner = Option<String>;
+
+enum Move {
+    Open,
+    Use,
+    Close,
+}
+
+impl Verifier {
+    /// Takes the next event.
+    ///
+    /// # Errors
+    /// What rule it breaks.
+    pub fn check(&mut self, event: &AgUiEvent) -> Result<(), String> {
+        self.check_run(event.kind)?;
+        if let Some((entity, step, field)) = entity_of(event.kind) {
+            self.check_entity(event, entity, &step, field)?;
+        }
+        if event.kind == Kind::ToolCallStart {
+            self.check_parent(event)?;
+        }
+        if event.kind == Kind::SubagentStarted {
+            self.check_parent_agent(event)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the run has ended, well or not.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, State::Finished | State::Failed)
+    }
+
+    fn check_run(&mut self, kind: Kind) -> Result<(), String> {
+        let name = kind.name();
+        self.state = match (self.state, kind) {
+            (State::Fresh | State::Finished | State::Failed, Kind::RunStarted) => {
+                self.open.clear();
+                self.closed.clear();
+                State::Open
+            }
+            (State::Open, Kind::RunStarted) => return Err("RUN_STARTED while a run is open".to_owned()),
+            (State::Fresh | State::Open | State::Finished, Kind::RunError) => State::Failed,
+            (State::Open, Kind::RunFinished) => {
+                if let Some(((entity, id), _)) = self.open.iter().next() {
+                    return Err(format!("RUN_FINISHED while {} \"{id}\" is open", entity.name()));
+                }
+                State::Finished
+            }
+            (State::Open, _) => State::Open,
+            (State::Fresh, _) => return Err(format!("the first event is {name}, not RUN_STARTED")),
+            (State::Finished, _) => return Err(format!("{name} after RUN_FINISHED")),
+            (State::Failed, _) => return Err(format!("{name} after RUN_ERROR")),
+        };
+        Ok(())
+    }
+
+    fn check_entity(&mut self, event: &AgUiEvent, entity: Entity, step: &Move, field: &str) -> Result<(), String> {
+        let id = match entity {
+            // The same step name may be open once in each agent.
+            Entity::Step => format!("{}\u{1f}{}", event.owner().unwrap_or_default(), event.required(field)),
+            _ => event.required(field).to_owned(),
+        };
+        let owner = if entity == Entity::Subagent { None } else { event.owner().map(str::to_owned) };
+        let key = (entity, id);
+        let name = event.kind.name();
+        match step {
+            Move::Open => {
+                if self.open.contains_key(&key) {
+                    return Err(format!("{name}: {} \"{}\" is open already", entity.name(), key.1));
+                }
+                if let Some(before) = self.closed.get(&key)
+                    && (*before != owner || entity == Entity::Subagent)
+                {
+                    return Err(format!("{name}: {} \"{}\" was another's", entity.name(), key.1));
+                }
+                self.open.insert(key, owner);
+            }
+            Move::Use | Move::Close => {
+                let Some(opener) = self.open.get(&key) else {
+                    return Err(format!("{name}: {} \"{}\" is not open", entity.name(), key.1));
+                };
+                if owner.is_some() && owner != *opener {
+                    return Err(format!("{name}: {} \"{}\" belongs to another agent", entity.name(), key.1));
+                }
+                if matches!(step, Move::Close)
+                    && let Some(opener) = self.open.remove(&key)
+                {
+                    self.closed.insert(key, opener);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_parent(&self, event: &AgUiEvent) -> Result<(), String> {
+        let Some(parent) = event.text("parentMessageId") else { return Ok(()) };
+        let key = (Entity::Message, parent.to_owned());
+        match self.open.get(&key).or_else(|| self.closed.get(&key)) {
+            Some(owner) if owner.as_deref() != event.owner() => {
+                Err(format!("TOOL_CALL_START: its parent message \"{parent}\" belongs to another agent"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_parent_agent(&self, event: &AgUiEvent) -> Result<(), String> {
+        let Some(parent) = event.text("parentSubagentRunId") else { return Ok(()) };
+        let key = (Entity::Subagent, parent.to_owned());
+        if self.open.contains_key(&key) || self.closed.contains_key(&key) {
+            return Ok(());
+        }
+        Err(format!("SUBAGENT_STARTED: its parent \"{parent}\" was never started"))
+    }
+}
+
+impl Entity {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Message => "message",
+            Self::Call => "tool call",
+            Self::Span => "reasoning",
+            Self::Reasoning => "reasoning message",
+            Self::Step => "step",
+            Self::Subagent => "subagent",
+        }
+    }
+}
+
+fn entity_of(kind: Kind) -> Option<(Entity, Move, &'static str)> {
+    Some(match kind {
+        Kind::TextMessageStart => (Entity::Message, Move::Open, "messageId"),
+        Kind::TextMessageContent => (Entity::Message, Move::Use, "messageId"),
+        Kind::TextMessageEnd => (Entity::Message, Move::Close, "messageId"),
+        Kind::ToolCallStart => (Entity::Call, Move::Open, "toolCallId"),
+        Kind::ToolCallArgs => (Entity::Call, Move::Use, "toolCallId"),
+        Kind::ToolCallEnd => (Entity::Call, Move::Close, "toolCallId"),
+        Kind::ReasoningStart => (Entity::Span, Move::Open, "messageId"),
+        Kind::ReasoningEnd => (Entity::Span, Move::Close, "messageId"),
+        Kind::ReasoningMessageStart => (Entity::Reasoning, Move::Open, "messageId"),
+        Kind::ReasoningMessageContent => (Entity::Reasoning, Move::Use, "messageId"),
+        Kind::ReasoningMessageEnd => (Entity::Reasoning, Move::Close, "messageId"),
+        Kind::StepStarted => (Entity::Step, Move::Open, "stepName"),
+        Kind::StepFinished => (Entity::Step, Move::Close, "stepName"),
+        Kind::SubagentStarted => (Entity::Subagent, Move::Open, "subagentRunId"),
+        Kind::SubagentFinished | Kind::SubagentError => (Entity::Subagent, Move::Close, "subagentRunId"),
+        _ => return None,
+    })
+}
