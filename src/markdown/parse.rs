@@ -1,0 +1,292 @@
+//! `pulldown-cmark`'s events to the tree. Knows nothing of streams.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use pulldown_cmark::{Alignment, BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use crate::markdown::tree::{Align, Block, Inline, Item};
+
+/// Addresses that link references stand for, by label.
+pub(super) type References = BTreeMap<String, String>;
+
+// Deeper containers are taken apart: a thousand `>` in a row must not become a thousand elements, nor exhaust the stack.
+const MAX_DEPTH: usize = 24;
+
+/// Reads a whole text.
+#[must_use]
+pub fn parse(text: &str) -> Vec<Block> {
+    blocks(text, &mut References::new()).into_iter().map(|(block, _)| block).collect()
+}
+
+/// Reads the blocks of a text, each with its place in it. Reference definitions are added to `references`.
+pub(super) fn blocks(text: &str, references: &mut References) -> Vec<(Block, Range<usize>)> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let known = references.clone();
+    let mut resolve = |link: BrokenLink<'_>| {
+        let address = known.get(&label(&link.reference))?;
+        Some((CowStr::from(address.clone()), CowStr::from("")))
+    };
+    let parser = Parser::new_with_broken_link_callback(text, options, Some(&mut resolve));
+    for (name, definition) in parser.reference_definitions().iter() {
+        references.insert(label(name), definition.dest.to_string());
+    }
+    let mut builder = Builder::default();
+    for (event, place) in parser.into_offset_iter() {
+        builder.take(event, place);
+    }
+    builder.done
+}
+
+fn label(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+#[derive(Default)]
+struct Builder {
+    frames: Vec<Frame>,
+    // Containers past the depth limit that are open and leave no trace.
+    skipped: usize,
+    done: Vec<(Block, Range<usize>)>,
+    place: Range<usize>,
+}
+
+enum Frame {
+    Inlines(Kind, Vec<Inline>),
+    Blocks(Vec<Block>),
+    List(Option<u64>, Vec<Item>),
+    Item(Option<bool>, Vec<Block>),
+    Code(String, String),
+    Html(String),
+    Table { columns: Vec<Align>, head: Vec<Vec<Inline>>, rows: Vec<Vec<Vec<Inline>>> },
+    Row(Vec<Vec<Inline>>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Kind {
+    Paragraph,
+    Plain,
+    Heading(u8),
+    Cell,
+    Emphasis,
+    Strong,
+    Strike,
+    Link(String),
+    Image(String),
+}
+
+impl Builder {
+    fn take(&mut self, event: Event<'_>, place: Range<usize>) {
+        if self.frames.is_empty() && self.skipped == 0 {
+            self.place = place;
+        }
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => self.text(&text),
+            Event::Code(text) => self.inline(Inline::Code(text.into_string())),
+            Event::Html(text) => match self.frames.last_mut() {
+                Some(Frame::Html(html)) => html.push_str(&text),
+                _ => self.block(Block::Html(text.into_string())),
+            },
+            Event::InlineHtml(text) => self.text(&text),
+            Event::SoftBreak => self.text("\n"),
+            Event::HardBreak => self.inline(Inline::Break),
+            Event::Rule => self.block(Block::Rule),
+            Event::TaskListMarker(ticked) => {
+                if let Some(Frame::Item(task, _)) =
+                    self.frames.iter_mut().rev().find(|frame| matches!(frame, Frame::Item(..)))
+                {
+                    *task = Some(ticked);
+                }
+            }
+            // Not switched on.
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => self.text(&text),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        let container = matches!(
+            tag,
+            Tag::BlockQuote(_) | Tag::List(_) | Tag::Item | Tag::Emphasis | Tag::Strong | Tag::Strikethrough
+        );
+        if container && (self.skipped > 0 || self.frames.len() >= MAX_DEPTH) {
+            self.skipped += 1;
+            return;
+        }
+        let inlines = |kind| Frame::Inlines(kind, Vec::new());
+        let frame = match tag {
+            Tag::Paragraph => inlines(Kind::Paragraph),
+            Tag::Heading { level, .. } => inlines(Kind::Heading(level_of(level))),
+            Tag::BlockQuote(_) => Frame::Blocks(Vec::new()),
+            Tag::CodeBlock(CodeBlockKind::Fenced(info)) => {
+                let language = info.split([' ', ',', '{']).next().unwrap_or_default();
+                Frame::Code(language.to_owned(), String::new())
+            }
+            Tag::CodeBlock(CodeBlockKind::Indented) => Frame::Code(String::new(), String::new()),
+            Tag::HtmlBlock => Frame::Html(String::new()),
+            Tag::List(start) => Frame::List(start, Vec::new()),
+            Tag::Item => Frame::Item(None, Vec::new()),
+            Tag::Table(columns) => Frame::Table {
+                columns: columns.into_iter().map(align_of).collect(),
+                head: Vec::new(),
+                rows: Vec::new(),
+            },
+            Tag::TableHead | Tag::TableRow => Frame::Row(Vec::new()),
+            Tag::TableCell => inlines(Kind::Cell),
+            Tag::Emphasis => inlines(Kind::Emphasis),
+            Tag::Strong => inlines(Kind::Strong),
+            Tag::Strikethrough => inlines(Kind::Strike),
+            Tag::Link { dest_url, .. } => inlines(Kind::Link(dest_url.into_string())),
+            Tag::Image { dest_url, .. } => inlines(Kind::Image(dest_url.into_string())),
+            // Not switched on; their content is kept as a paragraph.
+            Tag::FootnoteDefinition(_)
+            | Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => inlines(Kind::Paragraph),
+        };
+        if !matches!(&frame, Frame::Inlines(kind, _) if kind.is_inline()) {
+            self.close_plain();
+        }
+        self.frames.push(frame);
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        let container = matches!(
+            tag,
+            TagEnd::BlockQuote(_)
+                | TagEnd::List(_)
+                | TagEnd::Item
+                | TagEnd::Emphasis
+                | TagEnd::Strong
+                | TagEnd::Strikethrough
+        );
+        if container && self.skipped > 0 {
+            self.skipped -= 1;
+            return;
+        }
+        if matches!(tag, TagEnd::Item | TagEnd::BlockQuote(_)) {
+            self.close_plain();
+        }
+        match self.frames.pop() {
+            Some(Frame::Inlines(kind, content)) => self.close_inlines(kind, content),
+            Some(Frame::Blocks(blocks)) => self.block(Block::Quote(blocks)),
+            Some(Frame::List(start, items)) => self.block(Block::List { start, items }),
+            Some(Frame::Item(task, blocks)) => match self.frames.last_mut() {
+                Some(Frame::List(_, items)) => items.push(Item { task, blocks }),
+                _ => blocks.into_iter().for_each(|block| self.block(block)),
+            },
+            Some(Frame::Code(language, text)) => self.block(Block::Code { language, text }),
+            Some(Frame::Html(html)) => self.block(Block::Html(html)),
+            Some(Frame::Table { columns, head, rows }) => self.block(Block::Table { columns, head, rows }),
+            Some(Frame::Row(cells)) => {
+                if let Some(Frame::Table { head, rows, .. }) = self.frames.last_mut() {
+                    if tag == TagEnd::TableHead { *head = cells } else { rows.push(cells) }
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn close_inlines(&mut self, kind: Kind, content: Vec<Inline>) {
+        match kind {
+            Kind::Paragraph => self.block(Block::Paragraph(content)),
+            Kind::Plain => self.block(Block::Plain(content)),
+            Kind::Heading(level) => self.block(Block::Heading(level, content)),
+            Kind::Cell => {
+                if let Some(Frame::Row(cells)) = self.frames.last_mut() {
+                    cells.push(content);
+                }
+            }
+            Kind::Emphasis => self.inline(Inline::Emphasis(content)),
+            Kind::Strong => self.inline(Inline::Strong(content)),
+            Kind::Strike => self.inline(Inline::Strike(content)),
+            Kind::Link(address) => self.inline(Inline::Link { address, content }),
+            Kind::Image(address) => self.inline(Inline::Image { address, description: plain(&content) }),
+        }
+    }
+
+    // Loose text of an item or quotation ends where a block begins or its container ends.
+    fn close_plain(&mut self) {
+        if let Some(Frame::Inlines(Kind::Plain, _)) = self.frames.last()
+            && let Some(Frame::Inlines(kind, content)) = self.frames.pop()
+        {
+            self.close_inlines(kind, content);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        match self.frames.last_mut() {
+            Some(Frame::Code(_, code)) => code.push_str(text),
+            Some(Frame::Html(html)) => html.push_str(text),
+            Some(Frame::Inlines(_, content)) => match content.last_mut() {
+                Some(Inline::Text(last)) => last.push_str(text),
+                _ => content.push(Inline::Text(text.to_owned())),
+            },
+            _ => self.inline(Inline::Text(text.to_owned())),
+        }
+    }
+
+    fn inline(&mut self, inline: Inline) {
+        match self.frames.last_mut() {
+            Some(Frame::Inlines(_, content)) => content.push(inline),
+            _ => self.frames.push(Frame::Inlines(Kind::Plain, vec![inline])),
+        }
+    }
+
+    fn block(&mut self, block: Block) {
+        match self.frames.last_mut() {
+            Some(Frame::Blocks(blocks) | Frame::Item(_, blocks)) => blocks.push(block),
+            Some(_) => {
+                // A block where only inlines may stand: its words are kept.
+                if let Block::Paragraph(content) | Block::Plain(content) = block {
+                    content.into_iter().for_each(|inline| self.inline(inline));
+                }
+            }
+            None => self.done.push((block, self.place.clone())),
+        }
+    }
+}
+
+impl Kind {
+    fn is_inline(&self) -> bool {
+        matches!(self, Self::Emphasis | Self::Strong | Self::Strike | Self::Link(_) | Self::Image(_))
+    }
+}
+
+/// The words of some inlines.
+fn plain(content: &[Inline]) -> String {
+    content
+        .iter()
+        .map(|inline| match inline {
+            Inline::Text(text) | Inline::Code(text) => text.clone(),
+            Inline::Emphasis(content) | Inline::Strong(content) | Inline::Strike(content) => plain(content),
+            Inline::Link { content, .. } => plain(content),
+            Inline::Image { description, .. } => description.clone(),
+            Inline::Break => " ".to_owned(),
+        })
+        .collect()
+}
+
+fn level_of(level: HeadingLevel) -> u8 {
+    match level {
+        HeadingLevel::H1 => 1,
+        HeadingLevel::H2 => 2,
+        HeadingLevel::H3 => 3,
+        HeadingLevel::H4 => 4,
+        HeadingLevel::H5 => 5,
+        HeadingLevel::H6 => 6,
+    }
+}
+
+fn align_of(alignment: Alignment) -> Align {
+    match alignment {
+        Alignment::None => Align::None,
+        Alignment::Left => Align::Left,
+        Alignment::Center => Align::Center,
+        Alignment::Right => Align::Right,
+    }
+}

@@ -1,0 +1,83 @@
+//! Marks that are still open at the end of a growing text, closed for the moment. Knows nothing of blocks.
+
+/// The text with its last paragraph's open marks closed or, of a half-written link, left out;
+/// `None` where there is nothing to mend. Never makes a link.
+pub(super) fn tolerate(text: &str) -> Option<String> {
+    if in_fence(text) {
+        return None;
+    }
+    let start = text.rfind("\n\n").map_or(0, |at| at + 2);
+    let last = &text[start..];
+    if last.starts_with("    ") || last.starts_with('\t') {
+        return None;
+    }
+    if let Some(kept) = before_open_code(last) {
+        // An open code span: whatever is in it is no mark.
+        let inside = &last[kept..];
+        return (inside.trim_matches('`') != "").then(|| format!("{text}`"));
+    }
+    let (last, cut) = without_half_link(last);
+    let close = open_marks(&last);
+    if !cut && close.is_empty() {
+        return None;
+    }
+    // A mark with nothing behind it yet is left out rather than closed: `****` would be a rule or nothing.
+    let mended = match last.strip_suffix(close.as_str()) {
+        Some(bare) if !close.is_empty() => format!("{}{bare}", &text[..start]),
+        _ => format!("{}{}{close}", &text[..start], last.trim_end()),
+    };
+    Some(mended)
+}
+
+fn in_fence(text: &str) -> bool {
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        let line = line.trim_start();
+        let mark = if line.starts_with("```") {
+            "```"
+        } else if line.starts_with("~~~") {
+            "~~~"
+        } else {
+            continue;
+        };
+        fence = match fence {
+            None => Some(mark),
+            Some(open) if open == mark => None,
+            open => open,
+        };
+    }
+    fence.is_some()
+}
+
+// Where a single-backtick code span opens that never closes.
+fn before_open_code(text: &str) -> Option<usize> {
+    let mut open = None;
+    for (at, _) in text.match_indices('`') {
+        open = if open.is_some() { None } else { Some(at) };
+    }
+    open.filter(|at| !text[*at..].starts_with("``"))
+}
+
+// `… [label](https://exam` → `… label`, as long as the address is not whole.
+fn without_half_link(text: &str) -> (String, bool) {
+    let whole = || (text.to_owned(), false);
+    let Some(open) = text.rfind("](") else { return whole() };
+    if text[open..].contains([')', '\n']) {
+        return whole();
+    }
+    let Some(bracket) = text[..open].rfind('[') else { return whole() };
+    let before = text[..bracket].strip_suffix('!').unwrap_or(&text[..bracket]);
+    (format!("{before}{}", &text[bracket + 1..open]), true)
+}
+
+fn open_marks(text: &str) -> String {
+    let odd = |mark: &str| text.matches(mark).count() % 2 == 1;
+    let mut close = String::new();
+    if odd("**") {
+        close.push_str("**");
+    }
+    if odd("~~") {
+        close.push_str("~~");
+    }
+    close
+}

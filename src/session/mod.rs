@@ -1,0 +1,163 @@
+//! Floor 3: the driver. Asks the machine what to do, does it through a [`Host`], tells it what came of it.
+//!
+//! The only place below the browser with `.await`, and the only `match` on a tool's scope. Decides nothing.
+
+mod host;
+
+pub use host::Host;
+
+use std::collections::BTreeSet;
+use std::future::{pending, poll_fn};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures::FutureExt;
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::future::LocalBoxFuture;
+use futures::stream::{FuturesUnordered, LocalBoxStream, StreamExt};
+
+use crate::agent::{Decision, Input, Output, Run, ToolRequest};
+use crate::protocol::{ModelEvent, Outcome, Scope, ToolCallId};
+use crate::tools::Registry;
+
+/// What the user, and whoever registers tools, says to a session.
+///
+/// All of it is asynchronous: the answers come as events. Dropping the last handle ends the session.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    inputs: UnboundedSender<Input>,
+}
+
+impl Handle {
+    /// Sends a message; what is at work is ended first.
+    pub fn send(&self, text: impl Into<String>) {
+        self.input(Input::UserMessage(text.into()));
+    }
+
+    /// Stops what is at work.
+    pub fn stop(&self) {
+        self.input(Input::Stop);
+    }
+
+    /// Asks the model again after a run that did not end well.
+    pub fn retry(&self) {
+        self.input(Input::Retry);
+    }
+
+    /// Decides on an approval.
+    pub fn decide(&self, call: ToolCallId, decision: Decision) {
+        self.input(Input::Decision { call, decision });
+    }
+
+    /// Says which tools there are now; a step at work keeps those it began with.
+    pub fn tools(&self, registry: Arc<Registry>) {
+        self.input(Input::Tools(registry));
+    }
+
+    fn input(&self, input: Input) {
+        // Fails only when the session is gone, and then there is nobody to tell.
+        let _ = self.inputs.unbounded_send(input);
+    }
+}
+
+/// A session of this machine in this world: the handle, and the future that drives it until every handle is gone.
+pub fn session<H: Host>(run: Run, host: H) -> (Handle, impl Future<Output = ()>) {
+    let (inputs, commands) = unbounded();
+    let driver =
+        Driver { run, host, commands, model: None, tools: FuturesUnordered::new(), cancelled: BTreeSet::new() };
+    (Handle { inputs }, driver.drive())
+}
+
+struct Driver<H> {
+    run: Run,
+    host: H,
+    commands: UnboundedReceiver<Input>,
+    model: Option<(u64, LocalBoxStream<'static, ModelEvent>)>,
+    tools: FuturesUnordered<LocalBoxFuture<'static, (ToolCallId, Outcome)>>,
+    cancelled: BTreeSet<ToolCallId>,
+}
+
+impl<H: Host> Driver<H> {
+    async fn drive(mut self) {
+        loop {
+            while let Some(output) = self.run.poll() {
+                self.perform(output).await;
+            }
+            match self.next_input().await {
+                Some(input) => self.run.handle(self.host.now(), input),
+                None => return,
+            }
+        }
+    }
+
+    async fn perform(&mut self, output: Output) {
+        match output {
+            Output::Save(entry) => self.host.save(&entry).await,
+            Output::Event(event) => self.host.tell(&event),
+            Output::CallModel { call, mut request } => {
+                request.context = self.host.context();
+                self.model = Some((call, self.host.call_model(request)));
+            }
+            // Dropping the stream lets go of the connection behind it.
+            Output::CancelModel { call } => self.model = self.model.take().filter(|(at_work, _)| *at_work != call),
+            Output::CallTool(request) => {
+                let call = request.call.clone();
+                let outcome = self.call_tool(request);
+                self.tools.push(Box::pin(async move { (call, outcome.await) }));
+            }
+            Output::CancelTool { call } => {
+                self.host.cancel_tool(&call);
+                self.cancelled.insert(call);
+            }
+        }
+    }
+
+    /// The one place that decides where a tool runs: its definition did.
+    fn call_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Outcome> {
+        match request.scope {
+            Scope::Browser => self.host.call_browser_tool(request),
+            Scope::Server => self.host.call_server_tool(request),
+        }
+    }
+
+    /// Waits for whatever happens first; the user's word before all else. `None` when every handle is gone.
+    async fn next_input(&mut self) -> Option<Input> {
+        let mut timer = match self.run.wake_at() {
+            Some(at) => self.host.sleep_until(at),
+            None => Box::pin(pending()),
+        };
+        poll_fn(|context| self.poll_input(context, &mut timer)).await
+    }
+
+    fn poll_input(
+        &mut self,
+        context: &mut Context<'_>,
+        timer: &mut LocalBoxFuture<'static, ()>,
+    ) -> Poll<Option<Input>> {
+        if let Poll::Ready(command) = self.commands.poll_next_unpin(context) {
+            return Poll::Ready(command);
+        }
+        while let Poll::Ready(Some((call, outcome))) = self.tools.poll_next_unpin(context) {
+            if !self.is_echo_of_cancel(&call, &outcome) {
+                return Poll::Ready(Some(Input::ToolOutcome { call, outcome }));
+            }
+        }
+        if let Some((call, stream)) = &mut self.model {
+            let call = *call;
+            match stream.poll_next_unpin(context) {
+                Poll::Ready(Some(event)) => return Poll::Ready(Some(Input::Model { call, event })),
+                Poll::Ready(None) => {
+                    self.model = None;
+                    return Poll::Ready(Some(Input::ModelClosed { call }));
+                }
+                Poll::Pending => {}
+            }
+        }
+        timer.poll_unpin(context).map(|()| Some(Input::Tick))
+    }
+
+    // A tool that obeyed the signal says so; only a real result that comes late is worth recording.
+    fn is_echo_of_cancel(&mut self, call: &ToolCallId, outcome: &Outcome) -> bool {
+        self.cancelled.remove(call) && matches!(outcome, Outcome::Error(error) if error.code == "cancelled")
+    }
+}
