@@ -211,20 +211,36 @@ impl Call {
     }
 
     pub(super) fn view(&self, at: Millis) -> CallView {
-        CallView {
-            id: self.call.id.clone(),
-            message: self.message.clone(),
-            name: self.call.name.clone(),
-            scope: self.scope,
-            arguments: if self.edited { self.arguments.to_string() } else { self.call.arguments.clone() },
-            state: match &self.state {
-                State::Ready => CallState::InputAvailable,
-                State::Asked { reason } => CallState::ApprovalRequested { reason: reason.clone() },
-                State::Running { .. } => CallState::Running,
-                State::Settled(result) => settled_state(result),
-            },
-            at,
+        let state = match &self.state {
+            State::Ready => CallState::InputAvailable,
+            State::Asked { reason } => CallState::ApprovalRequested { reason: reason.clone() },
+            State::Running { .. } => CallState::Running,
+            State::Settled(result) => settled_state(result),
+        };
+        let mut view = view(&self.message, &self.call, self.scope, state, at);
+        if self.edited {
+            view.arguments = self.arguments.to_string();
         }
+        view
+    }
+}
+
+/// A call as those who watch see it.
+pub(super) fn view(
+    message: &MessageId,
+    call: &ToolCall,
+    scope: Option<Scope>,
+    state: CallState,
+    at: Millis,
+) -> CallView {
+    CallView {
+        id: call.id.clone(),
+        message: message.clone(),
+        name: call.name.clone(),
+        scope,
+        arguments: call.arguments.clone(),
+        state,
+        at,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::agent::transcript::result_message_id;
 use crate::agent::{Decision, Input, Limits, Output, Transcript};
 use crate::protocol::{
     CallState, CallView, EndReason, Entry, Event, IdMint, Message, MessageId, MessageStatus, Millis, ModelError,
-    ModelEvent, ModelRequest, Outcome, RunId, ThreadId, ToolCall, ToolCallId, ToolMessage, Usage,
+    ModelEvent, ModelRequest, Outcome, RunId, ThreadId, ToolCall, ToolCallId, ToolMessage, ToolResult, Usage,
 };
 use crate::tools::{Policy, Registry, error};
 
@@ -112,18 +112,10 @@ impl Run {
         !self.is_running() && self.transcript.wants_answer()
     }
 
-    /// How a settled call's result looks to those who watch; for a thread that was opened from a journal.
+    /// How a settled call looks to those who watch; for a thread that was opened from a journal.
     #[must_use]
-    pub fn view_of(call: &ToolCall, message: &MessageId, result: &ToolMessage, registry: &Registry) -> CallView {
-        CallView {
-            id: call.id.clone(),
-            message: message.clone(),
-            name: call.name.clone(),
-            scope: registry.get(&call.name).map(|tool| tool.scope),
-            arguments: call.arguments.clone(),
-            state: calls::settled_state(&result.result),
-            at: 0,
-        }
+    pub fn view_of(call: &ToolCall, message: &MessageId, result: &ToolResult) -> CallView {
+        calls::view(message, call, None, calls::settled_state(result), 0)
     }
 
     /// The next thing to do, or `None` until the next input.
@@ -322,8 +314,8 @@ impl Run {
             draft.slots().iter().filter(|slot| slot.answered.is_none()).map(|slot| slot.call.clone()).collect();
         let (answer, slots) = draft.finish(status);
         for call in open {
-            let view = self.plain_view(&message, &call, CallState::Cancelled);
-            self.event(Event::Call(view));
+            let scope = self.registry.get(&call.name).map(|tool| tool.scope);
+            self.event(Event::Call(calls::view(&message, &call, scope, CallState::Cancelled, self.at)));
         }
         self.event(Event::MessageEnd { message: message.clone(), status });
         if answer.parts.is_empty() {
@@ -338,18 +330,6 @@ impl Run {
             self.announce(call);
         }
         self.append(calls);
-    }
-
-    fn plain_view(&self, message: &MessageId, call: &ToolCall, state: CallState) -> CallView {
-        CallView {
-            id: call.id.clone(),
-            message: message.clone(),
-            name: call.name.clone(),
-            scope: self.registry.get(&call.name).map(|tool| tool.scope),
-            arguments: call.arguments.clone(),
-            state,
-            at: self.at,
-        }
     }
 
     // ---- calls run ----

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::agent::calls;
 use crate::agent::draft::Draft;
-use crate::protocol::{CallState, CallView, Event, IdMint, Millis, ModelEvent, ToolCall, Usage};
+use crate::protocol::{CallState, Event, IdMint, Millis, ModelEvent, ToolCall, Usage};
 use crate::tools::Registry;
 
 /// The model call at work.
@@ -80,14 +81,7 @@ impl Stream {
     }
 
     fn view(&self, call: &ToolCall, state: CallState, at: Millis) -> Event {
-        Event::Call(CallView {
-            id: call.id.clone(),
-            message: self.draft.message.clone(),
-            name: call.name.clone(),
-            scope: self.registry.get(&call.name).map(|tool| tool.scope),
-            arguments: call.arguments.clone(),
-            state,
-            at,
-        })
+        let scope = self.registry.get(&call.name).map(|tool| tool.scope);
+        Event::Call(calls::view(&self.draft.message, call, scope, state, at))
     }
 }

@@ -7,7 +7,7 @@ mod host;
 pub use host::Host;
 
 use std::collections::BTreeSet;
-use std::future::{pending, poll_fn};
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -17,7 +17,7 @@ use futures::future::LocalBoxFuture;
 use futures::stream::{FuturesUnordered, LocalBoxStream, StreamExt};
 
 use crate::agent::{Decision, Input, Output, Run, ToolRequest};
-use crate::protocol::{ModelEvent, Outcome, Scope, ToolCallId};
+use crate::protocol::{Millis, ModelEvent, Outcome, Scope, ToolCallId};
 use crate::tools::Registry;
 
 /// What the user, and whoever registers tools, says to a session.
@@ -29,6 +29,12 @@ pub struct Handle {
 }
 
 impl Handle {
+    /// A handle of no session: what is said to it is lost. In the place of one that is to be let go of.
+    #[must_use]
+    pub fn closed() -> Self {
+        Self { inputs: unbounded().0 }
+    }
+
     /// Sends a message; what is at work is ended first.
     pub fn send(&self, text: impl Into<String>) {
         self.input(Input::UserMessage(text.into()));
@@ -63,8 +69,15 @@ impl Handle {
 /// A session of this machine in this world: the handle, and the future that drives it until every handle is gone.
 pub fn session<H: Host>(run: Run, host: H) -> (Handle, impl Future<Output = ()>) {
     let (inputs, commands) = unbounded();
-    let driver =
-        Driver { run, host, commands, model: None, tools: FuturesUnordered::new(), cancelled: BTreeSet::new() };
+    let driver = Driver {
+        run,
+        host,
+        commands,
+        model: None,
+        tools: FuturesUnordered::new(),
+        cancelled: BTreeSet::new(),
+        timer: None,
+    };
     (Handle { inputs }, driver.drive())
 }
 
@@ -75,6 +88,7 @@ struct Driver<H> {
     model: Option<(u64, LocalBoxStream<'static, ModelEvent>)>,
     tools: FuturesUnordered<LocalBoxFuture<'static, (ToolCallId, Outcome)>>,
     cancelled: BTreeSet<ToolCallId>,
+    timer: Option<(Millis, LocalBoxFuture<'static, ()>)>,
 }
 
 impl<H: Host> Driver<H> {
@@ -122,18 +136,20 @@ impl<H: Host> Driver<H> {
 
     /// Waits for whatever happens first; the user's word before all else. `None` when every handle is gone.
     async fn next_input(&mut self) -> Option<Input> {
-        let mut timer = match self.run.wake_at() {
-            Some(at) => self.host.sleep_until(at),
-            None => Box::pin(pending()),
-        };
-        poll_fn(|context| self.poll_input(context, &mut timer)).await
+        self.set_timer();
+        poll_fn(|context| self.poll_input(context)).await
     }
 
-    fn poll_input(
-        &mut self,
-        context: &mut Context<'_>,
-        timer: &mut LocalBoxFuture<'static, ()>,
-    ) -> Poll<Option<Input>> {
+    // A timer that rings too early does no harm (the machine finds nothing due), so one is set anew only where it would
+    // ring too late: every piece of a stream moves the deadline, and must not cost a timer.
+    fn set_timer(&mut self) {
+        let due = self.run.wake_at();
+        if due.is_none() || self.timer.as_ref().is_none_or(|(at, _)| due.is_some_and(|due| due < *at)) {
+            self.timer = due.map(|at| (at, self.host.sleep_until(at)));
+        }
+    }
+
+    fn poll_input(&mut self, context: &mut Context<'_>) -> Poll<Option<Input>> {
         if let Poll::Ready(command) = self.commands.poll_next_unpin(context) {
             return Poll::Ready(command);
         }
@@ -153,7 +169,13 @@ impl<H: Host> Driver<H> {
                 Poll::Pending => {}
             }
         }
-        timer.poll_unpin(context).map(|()| Some(Input::Tick))
+        if let Some((_, timer)) = &mut self.timer
+            && timer.poll_unpin(context).is_ready()
+        {
+            self.timer = None;
+            return Poll::Ready(Some(Input::Tick));
+        }
+        Poll::Pending
     }
 
     // A tool that obeyed the signal says so; only a real result that comes late is worth recording.

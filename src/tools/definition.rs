@@ -87,7 +87,7 @@ impl Definition {
 
 /// `order_status` → `Order status`: for a tool without a label, and for a name nobody registered.
 #[must_use]
-pub(super) fn humanise(name: &str) -> String {
+pub fn humanise(name: &str) -> String {
     let words = name.replace(['_', '-', '.'], " ");
     let mut letters = words.chars();
     letters.next().map_or(words.clone(), |first| first.to_uppercase().chain(letters).collect())

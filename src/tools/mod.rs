@@ -17,7 +17,7 @@ mod policy;
 mod registry;
 mod schema;
 
-pub use definition::{Approval, Definition};
+pub use definition::{Approval, Definition, humanise};
 pub use policy::{Policy, Verdict};
 pub use registry::{Executor, Problem, Registration, Registry};
 pub use schema::{Schema, SchemaProblem, Violation};

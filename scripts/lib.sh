@@ -1,0 +1,283 @@
+# shellcheck shell=bash
+# What the scripts share: functions that each get one thing ready. Sourced from the repository's root, never run.
+#
+# A function says in one line what it does when that takes more than a moment, does nothing the second time,
+# and on failure names what is missing and the exact fix.
+
+WASM=wasm32-unknown-unknown
+TOOLS=$PWD/target/tools # what these scripts install for themselves; safe to delete
+SITE=$PWD/target/site   # what the gateway serves
+TARGET=${CARGO_TARGET_DIR:-target}
+case $TARGET in /*) ;; *) TARGET=$PWD/$TARGET ;; esac
+# shellcheck disable=SC2034 # read by the scripts that source this
+GATEWAY=$TARGET/gateway/pagehand-gateway
+
+BINARYEN=132.0.0 # Debian's is too old for what rustc emits
+ESBUILD=0.28.2
+TYPESCRIPT=7.0.2
+
+say() { printf '==> %s\n' "$*"; }
+
+# die WHAT FIX
+die() {
+  printf '\nerror: %s\n  fix: %s\n' "$1" "$2" >&2
+  exit 1
+}
+
+# ---------------------------------------------------------------- helpers
+
+on_path() { command -v "$1" >/dev/null; }
+
+first_on_path() {
+  local name
+  for name in "$@"; do command -v "$name" && return; done
+}
+
+# bounded SECONDS COMMAND…, where the system can bound a command at all
+bounded() {
+  if on_path timeout; then timeout "$@"; else "${@:2}"; fi
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# at_least WANTED VERSION
+at_least() {
+  [ "$(printf '%s\n' "$1" "$2" | sort -V | sed -n 1p)" = "$1" ]
+}
+
+# apt_install PACKAGE…: false where there is no apt, or it cannot. It never removes a package to make room.
+apt_install() {
+  on_path apt-get && { [ "$(id -u)" = 0 ] || on_path sudo; } || return 1
+  apt_has "$@" && return
+  say "apt-get: installing $* (up to 2 minutes)"
+  if [ -z "${apt_updated:-}" ]; then
+    as_root apt-get update -qq || say "apt-get update failed; going on with the package lists this machine has"
+    apt_updated=yes
+  fi
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-remove --no-install-recommends "$@" >/dev/null
+}
+
+apt_has() {
+  local states
+  states=$(dpkg-query --show --showformat='${db:Status-Status}\n' "$@" 2>/dev/null) || return 1
+  ! grep -qvx installed <<<"$states"
+}
+
+# ---------------------------------------------------------------- toolchain
+
+# One toolchain for native and wasm builds: with two, every dependency and macro would compile twice.
+pick_toolchain() {
+  if builds_wasm rustc; then
+    :
+  elif builds_wasm /usr/bin/rustc; then
+    export PATH=/usr/bin:$PATH
+  elif add_rustup_target && builds_wasm rustc; then
+    :
+  elif on_path apt-get; then
+    install_debian_rust
+    export PATH=/usr/bin:$PATH
+  else
+    die "no Rust toolchain here builds for $WASM" "install rustup, then run: rustup target add $WASM"
+  fi
+  say "toolchain: $(rustc --version)"
+  need_cc
+}
+
+# builds_wasm RUSTC: new enough, and has a standard library, a test crate and a linker for the page, all of one
+# version (an empty test proves that), with the bitcode that `lto = "fat"` reads.
+builds_wasm() {
+  on_path "$1" && on_path "${1%rustc}cargo" || return 1
+  local wanted scratch ok=no
+  wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  at_least "$wanted" "$("$1" --version | cut -d' ' -f2)" || return 1
+  grep -qs '\.llvmbc' "$("$1" --print target-libdir --target $WASM)"/libstd-*.rlib || return 1
+  scratch=$(mktemp -d)
+  "$1" --test --target $WASM --out-dir "$scratch" - </dev/null >/dev/null 2>&1 && ok=yes
+  rm -rf "$scratch"
+  [ $ok = yes ]
+}
+
+add_rustup_target() {
+  on_path rustup || return 1
+  say "rustup: adding the target $WASM (up to 2 minutes)"
+  bounded 120 rustup target add $WASM >/dev/null 2>&1 || { say "rustup could not; trying another way"; return 1; }
+}
+
+# Debian keeps a current Rust for building its browsers. It has no wasm32 standard library, but the source of it.
+install_debian_rust() {
+  local llvm way_out="install rustup, then run: rustup target add $WASM"
+  apt_install rustc-web cargo-web rust-web-src rust-web-llvm rustfmt-web rust-web-clippy ||
+    die "apt-get could not install rustc-web and its companions (they conflict with the packages rustc, cargo and rustup)" \
+      "see what 'apt-get install rustc-web cargo-web' says and mend that; or $way_out"
+  llvm=$(/usr/bin/rustc --version --verbose | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
+  apt_install "lld-$llvm" || die "apt-get could not install lld-$llvm, the linker of Debian's rustc-web" "apt-get update && apt-get install lld-$llvm"
+  builds_wasm /usr/bin/rustc && return
+  build_wasm_std
+  builds_wasm /usr/bin/rustc || die "Debian's rustc-web still does not build for $WASM" "$way_out"
+}
+
+build_wasm_std() (
+  say "building Rust's standard library for $WASM (once, about 2 minutes)"
+  version=$(/usr/bin/rustc --version | cut -d' ' -f2)
+  libdir=$(/usr/bin/rustc --print target-libdir --target $WASM)
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  mkdir "$scratch/src"
+  echo '#![no_std]' >"$scratch/src/lib.rs"
+  printf '%s\n' '[package]' 'name = "scratch"' 'edition = "2024"' >"$scratch/Cargo.toml"
+
+  # The bitcode is for `lto = "fat"`, and `test` for wasm-bindgen-test. RUSTC_BOOTSTRAP lets a stable cargo take -Z.
+  cd "$scratch" || exit
+  RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Cembed-bitcode=yes CARGO_TARGET_DIR=$scratch/target \
+    /usr/bin/cargo build --quiet --release --target $WASM -Zbuild-std=std,panic_abort,test ||
+    die "Rust's standard library for $WASM did not build" "see that cargo reaches the crate registry, then run this again"
+
+  rm target/$WASM/release/deps/libscratch*
+  as_root mkdir -p "$libdir"
+  as_root find "$libdir" -name '*.rlib' -delete
+  as_root cp target/$WASM/release/deps/*.rlib "$libdir"
+  as_root touch "$libdir/.built-$version"
+  # Cargo does not see that the library changed: what was built against an older one has to go.
+  rm -rf "${TARGET:?}/$WASM"
+)
+
+# SQLite and ring bring C.
+need_cc() {
+  on_path cc || apt_install gcc libc6-dev || die "no C compiler (cc)" "install gcc or clang with your system's package manager"
+}
+
+# need_node [VERSION]
+need_node() {
+  local wanted=${1:-18}
+  has_node "$wanted" || { apt_install nodejs npm && has_node "$wanted"; } ||
+    die "no Node.js $wanted or later with npm on PATH" "install the current LTS release of Node.js"
+}
+
+has_node() {
+  local version
+  on_path npm && version=$(node --version 2>/dev/null) && at_least "$1" "${version#v}"
+}
+
+# ---------------------------------------------------------------- tools
+
+# The command-line tool and the crate must be of exactly one version.
+need_wasm_bindgen() {
+  local version home
+  version=$(awk '/^name = "wasm-bindgen"$/ { getline; gsub(/[^0-9.]/, ""); print }' Cargo.lock)
+  [ "$(wasm-bindgen --version 2>/dev/null)" = "wasm-bindgen $version" ] && on_path wasm-bindgen-test-runner && return
+  home=$TOOLS/wasm-bindgen-$version
+  export PATH=$home/bin:$PATH
+  [ -x "$home/bin/wasm-bindgen-test-runner" ] && return
+  say "cargo: installing wasm-bindgen-cli $version (once, 3 to 6 minutes)"
+  cargo_install "$home" wasm-bindgen-cli "$version" --locked || {
+    say "the registry may lack a version from its lock file; once more with the newest fitting ones"
+    cargo_install "$home" wasm-bindgen-cli "$version"
+  } || die "wasm-bindgen-cli $version did not install" "cargo install wasm-bindgen-cli --version $version, then run this again"
+  rm -rf "$TOOLS/build"
+}
+
+# cargo_install ROOT CRATE VERSION [OPTION…]. A debug build: it compiles in half the time and is fast enough.
+cargo_install() {
+  cargo install "$2" --version "$3" "${@:4}" --debug --quiet --root "$1" --target-dir "$TOOLS/build"
+}
+
+need_wasm_opt() { npm_tool binaryen $BINARYEN; }
+need_esbuild() { npm_tool esbuild $ESBUILD; }
+need_typescript() { npm_tool typescript $TYPESCRIPT; }
+
+# npm_tool PACKAGE VERSION: its commands come first on PATH
+npm_tool() {
+  local home=$TOOLS/npm
+  case :$PATH: in *":$home/node_modules/.bin:"*) ;; *) export PATH=$home/node_modules/.bin:$PATH ;; esac
+  grep -qs "^  \"version\": \"$2\"" "$home/node_modules/$1/package.json" && return
+  say "npm: installing $1 $2 (under a minute)"
+  mkdir -p "$home"
+  npm install --prefix "$home" --save-exact --ignore-scripts --no-audit --no-fund --loglevel=error "$1@$2" >/dev/null ||
+    die "npm could not install $1 $2" "see that 'npm view $1 version' answers, then run this again"
+}
+
+need_journey_packages() {
+  local home=tests/journeys
+  need_node 20.15
+  cmp -s $home/package-lock.json $home/node_modules/.installed && return
+  say "npm: installing what the journeys use (under a minute)"
+  npm ci --prefix $home --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null ||
+    die "npm could not install the packages of $home" "see that 'npm ping' answers, then run this again"
+  cp $home/package-lock.json $home/node_modules/.installed
+}
+
+# Exports CHROMIUM and CHROMEDRIVER, which a caller may also set.
+need_browser() {
+  find_browser || { apt_install chromium chromium-driver && find_browser; } ||
+    die "no Chromium with its ChromeDriver" "install both, of one version, or name them in CHROMIUM and CHROMEDRIVER"
+}
+
+find_browser() {
+  local browser driver
+  browser=${CHROMIUM:-$(first_on_path chromium chromium-browser google-chrome)}
+  browser=$(command -v "$browser") && driver=$(command -v "${CHROMEDRIVER:-chromedriver}") || return 1
+  export CHROMIUM=$browser CHROMEDRIVER=$driver
+}
+
+# ---------------------------------------------------------------- the two products
+
+build_gateway() {
+  say "cargo: building the gateway (3 to 5 minutes the first time)"
+  cargo build --profile gateway --features gateway --bin pagehand-gateway
+}
+
+build_site() {
+  need_wasm_bindgen
+  need_wasm_opt
+  need_esbuild
+  say "cargo: building the page (3 to 5 minutes the first time)"
+  cargo build --release --lib --target $WASM
+  make_package
+  make_site
+}
+
+# checksums PATH…: of every file; kept beside a product, they tell whether it is still current
+checksums() { find "$@" -type f -exec cksum {} + | LC_ALL=C sort -k3; }
+
+# The WebAssembly with its glue, as it ships: target/pkg.
+make_package() {
+  local raw=$TARGET/$WASM/release/pagehand.wasm out=target/pkg sums
+  sums=$(checksums "$raw" scripts/lib.sh scripts/precompress.mjs)
+  [ -d $out ] && [ "$sums" = "$(cat $out.sums 2>/dev/null)" ] && return
+  say "wasm-bindgen, wasm-opt, brotli: making $out (under a minute)"
+  rm -rf $out $out.sums
+  wasm-bindgen --target web --no-typescript --out-dir $out --out-name pagehand "$raw"
+  # The module names the features it may use. `--all-features` would bring in types that browsers refuse to load.
+  wasm-opt -Oz --strip-producers --strip-target-features $out/pagehand_bg.wasm -o $out/pagehand_bg.wasm
+  minify $out/pagehand.js
+  node scripts/precompress.mjs $out
+  printf '%s\n' "$sums" >$out.sums
+}
+
+# The folder the gateway serves. The page's own files ship minified; the demo's stay as they were written.
+make_site() {
+  local next=$SITE.next sums
+  sums=$(checksums index.html www target/pkg.sums)
+  [ -d "$SITE" ] && [ "$sums" = "$(cat "$SITE.sums" 2>/dev/null)" ] && return
+  say "putting $(basename "$SITE") together (a few seconds)"
+  rm -rf "$next" "$SITE.sums"
+  mkdir -p "$next"
+  cp -R index.html www "$next"
+  cp -R target/pkg "$next/www/pkg"
+  find "$next" -name '*.d.ts' -delete
+  minify "$next"/www/*.js "$next"/www/*.css
+  node scripts/precompress.mjs "$next"
+  rm -rf "$SITE"
+  mv "$next" "$SITE"
+  printf '%s\n' "$sums" >"$SITE.sums"
+}
+
+# minify FILE…: in place, each by itself, so that imports stay what they are
+minify() {
+  local file
+  for file in "$@"; do
+    [ ! -e "$file" ] || esbuild "$file" --minify --format=esm --allow-overwrite --outfile="$file" --log-level=warning
+  done
+}

@@ -1,0 +1,83 @@
+//! HTTP by `fetch`: one answer read piece by piece, or whole. Knows nothing of what is in it.
+
+use gloo_net::http::{Method, RequestBuilder, Response};
+use js_sys::{Reflect, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::ReadableStreamDefaultReader;
+
+use crate::browser::Abort;
+
+/// An answer on its way. Dropping it lets go of the connection.
+pub(super) struct Answer {
+    /// The HTTP status.
+    pub(super) status: u16,
+    response: Response,
+    reader: Option<ReadableStreamDefaultReader>,
+    abort: Abort,
+}
+
+/// Sends a request with a JSON body (or none) and waits for the answer's head; `Err` where there is none.
+pub(super) async fn send(
+    method: Method,
+    url: &str,
+    headers: &[(&str, &str)],
+    body: Option<String>,
+) -> Result<Answer, ()> {
+    let abort = Abort::new();
+    let mut builder = RequestBuilder::new(url).method(method).abort_signal(abort.signal().as_ref());
+    for (name, value) in headers {
+        builder = builder.header(name, value);
+    }
+    let sent = match body {
+        Some(body) => builder.header("content-type", "application/json").body(body).map_err(drop)?.send().await,
+        None => builder.send().await,
+    };
+    let response = sent.map_err(drop)?;
+    Ok(Answer { status: response.status(), response, reader: None, abort })
+}
+
+impl Answer {
+    /// A header, where the server lets the page see it.
+    pub(super) fn header(&self, name: &str) -> Option<String> {
+        self.response.headers().get(name)
+    }
+
+    /// The next piece of the body; `None` at its end, `Err` where the connection was lost.
+    pub(super) async fn chunk(&mut self) -> Result<Option<Vec<u8>>, ()> {
+        let reader = match &self.reader {
+            Some(reader) => reader.clone(),
+            None => {
+                let Some(body) = self.response.body() else { return Ok(None) };
+                let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
+                self.reader.insert(reader).clone()
+            }
+        };
+        let read = JsFuture::from(reader.read()).await.map_err(drop)?;
+        let field = |name: &str| Reflect::get(&read, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED);
+        if field("done").is_truthy() {
+            self.abort.disarm();
+            return Ok(None);
+        }
+        Ok(field("value").dyn_into::<Uint8Array>().ok().map(|bytes| bytes.to_vec()))
+    }
+
+    /// The whole body as text, up to a limit in bytes; `Err` where it is longer or the connection was lost.
+    pub(super) async fn text(&mut self, limit: usize) -> Result<String, TextError> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.chunk().await.map_err(|()| TextError::Lost)? {
+            body.extend_from_slice(&chunk);
+            if body.len() > limit {
+                return Err(TextError::TooLong);
+            }
+        }
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+}
+
+/// Why a body could not be read whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextError {
+    Lost,
+    TooLong,
+}

@@ -1,0 +1,18 @@
+//! Floor 4, in the page: this world's [`Host`](crate::session::Host). Knows nothing of views.
+//!
+//! Needs no inline script, no `eval` and no HTML strings, so it works under a strict CSP and under Trusted Types.
+
+mod abort;
+mod clock;
+mod fetch;
+mod gateway;
+mod host;
+mod storage;
+pub mod tools;
+pub mod url;
+
+pub use abort::Abort;
+pub use clock::{now, random_seed, sleep};
+pub use gateway::{AgentInfo, Gateway, Served};
+pub use host::{BrowserHost, Watcher};
+pub use storage::Journal;

@@ -1,0 +1,116 @@
+//! `navigate`: to another screen of the page's own site. Knows nothing of the page's router but how to ask it.
+//!
+//! Three ways, in this order:
+//! 1. the event `pagehand-navigate`, for a page that wants to do it itself (and say when it is done);
+//! 2. a click on a link, which the routers of the usual frameworks take;
+//! 3. the browser follows that link, and the document is left.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::{Object, Promise, Reflect};
+use serde_json::{Value, json};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{CustomEvent, CustomEventInit, Event, EventInit, HtmlElement};
+
+use crate::browser::clock;
+use crate::browser::tools::{definition as shared, failed, text, thrown_words};
+use crate::browser::url::{Address, Kind};
+use crate::protocol::{Outcome, ToolError};
+use crate::tools::{Approval, Definition};
+
+// How long a screen gets that does not say when it is done.
+const SETTLE_MS: u64 = 120;
+
+pub(super) fn definition() -> Definition {
+    let description = "Opens another screen of this web site in the user's browser, by its address (a path such as \
+         \"/orders\" or a full address of this site). Other sites are refused. Returns the resulting address and title.";
+    let url = json!({ "type": "string", "minLength": 1, "maxLength": 2000, "description": "A path or address of this site." });
+    let mut definition = shared("navigate", "Open a screen", Approval::Tool, description, json!({ "url": url }));
+    definition.timeout_ms = Some(20_000);
+    definition
+}
+
+pub(super) async fn call(element: HtmlElement, arguments: Value) -> Outcome {
+    let wanted = text(&arguments, "url");
+    let Some(address) = Address::parse(wanted) else {
+        return failed("navigate", &format!("\"{wanted}\" is not an address"));
+    };
+    if address.kind() != Kind::SameOrigin {
+        let words = format!(
+            "\"navigate\" opens screens of this site only; {} is not one. Use open_link for other sites.",
+            address.href()
+        );
+        return Outcome::Error(ToolError::new("refused", words));
+    }
+    match ask_page(&element, &address) {
+        Asked::Handled(Some(done)) => {
+            if let Err(thrown) = JsFuture::from(done).await {
+                return failed("navigate", &thrown_words(&thrown));
+            }
+        }
+        Asked::Handled(None) => clock::sleep(SETTLE_MS).await,
+        Asked::Ignored => {
+            if follow_link(&address) {
+                clock::sleep(SETTLE_MS).await;
+            } else {
+                // The document is being left; what is not done by now is done by the next page.
+                clock::sleep(15_000).await;
+                return failed("navigate", "the browser did not leave the page");
+            }
+        }
+    }
+    let Some(window) = web_sys::window() else { return failed("navigate", "there is no window") };
+    let title = window.document().map(|document| document.title()).unwrap_or_default();
+    Outcome::Result(json!({ "address": window.location().href().unwrap_or_default(), "title": title }))
+}
+
+enum Asked {
+    Handled(Option<Promise>),
+    Ignored,
+}
+
+fn ask_page(element: &HtmlElement, address: &Address) -> Asked {
+    let promise: Rc<RefCell<Option<Promise>>> = Rc::default();
+    let given = Rc::clone(&promise);
+    let wait_until = Closure::<dyn FnMut(JsValue)>::new(move |value: JsValue| {
+        *given.borrow_mut() = Some(Promise::resolve(&value));
+    });
+    let detail = Object::new();
+    let set = |name: &str, value: &JsValue| Reflect::set(&detail, &JsValue::from_str(name), value).is_ok();
+    set("url", &JsValue::from_str(&address.path()));
+    set("waitUntil", wait_until.as_ref());
+    let init = CustomEventInit::new();
+    init.set_bubbles(true);
+    init.set_composed(true);
+    init.set_cancelable(true);
+    init.set_detail(&detail);
+    let handled = CustomEvent::new_with_event_init_dict("pagehand-navigate", &init)
+        .ok()
+        .is_some_and(|event| !element.dispatch_event(&event).unwrap_or(true));
+    let promise = promise.borrow_mut().take();
+    if handled { Asked::Handled(promise) } else { Asked::Ignored }
+}
+
+/// Clicks a link to the address; `true` where the page's router took it.
+fn follow_link(address: &Address) -> bool {
+    let Some(document) = web_sys::window().and_then(|window| window.document()) else { return false };
+    let (Some(body), Ok(link)) = (document.body(), document.create_element("a")) else { return false };
+    let _ = link.set_attribute("href", &address.href());
+    let _ = link.set_attribute("hidden", "");
+    let _ = body.append_child(&link);
+    let init = EventInit::new();
+    init.set_bubbles(true);
+    init.set_cancelable(true);
+    let taken = web_sys::MouseEvent::new("click").ok().and_then(|_| {
+        let init = web_sys::MouseEventInit::new();
+        init.set_bubbles(true);
+        init.set_cancelable(true);
+        let click = web_sys::MouseEvent::new_with_mouse_event_init_dict("click", &init).ok()?;
+        link.dispatch_event(click.unchecked_ref::<Event>()).ok().map(|followed| !followed)
+    });
+    link.remove();
+    taken.unwrap_or(false)
+}

@@ -1,0 +1,56 @@
+//! A run's events as DOM events of the element. Their names and details are in `www/types.d.ts`.
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+use web_sys::{CustomEvent, CustomEventInit, HtmlElement};
+
+use crate::browser::Watcher;
+use crate::js::to_js;
+use crate::protocol::{EndReason, Event};
+
+/// A watcher that dispatches them.
+pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
+    Rc::new(move |event: &Event| match event {
+        Event::RunStart { run, message } => {
+            let text = message.as_ref().map(|(_, text)| text);
+            dispatch(&element, "pagehand-run-start", &json!({ "runId": run, "message": text }));
+        }
+        Event::Call(view) => {
+            let detail = json!({
+                "callId": view.id, "name": view.name, "scope": view.scope, "state": view.state.as_str(),
+                "arguments": view.arguments, "outcome": view.state,
+            });
+            dispatch(&element, "pagehand-tool-call", &detail);
+        }
+        Event::RunEnd { run, reason } => {
+            if let EndReason::Error(error) = reason {
+                let detail = json!({ "code": error.kind.as_str(), "message": error.message });
+                dispatch(&element, "pagehand-error", &detail);
+            }
+            dispatch(
+                &element,
+                "pagehand-run-end",
+                &json!({ "runId": run, "reason": reason.as_str(), "detail": reason }),
+            );
+        }
+        Event::StepStart { .. }
+        | Event::TextDelta { .. }
+        | Event::ReasoningDelta { .. }
+        | Event::ArgumentsDelta { .. }
+        | Event::MessageEnd { .. }
+        | Event::DecisionRefused { .. }
+        | Event::Usage(_)
+        | Event::Note(_) => {}
+    })
+}
+
+fn dispatch(element: &HtmlElement, name: &str, detail: &Value) {
+    let init = CustomEventInit::new();
+    init.set_bubbles(true);
+    init.set_composed(true);
+    init.set_detail(&to_js(detail));
+    if let Ok(event) = CustomEvent::new_with_event_init_dict(name, &init) {
+        let _ = element.dispatch_event(&event);
+    }
+}

@@ -1,0 +1,30 @@
+//! Floor 5, in the page: Leptos views over one store.
+//!
+//! | file | is |
+//! |---|---|
+//! | [`App`] | a thread at work: store, session, tools, gateway |
+//! | [`Store`] | what the views show, as signals; follows a run's events |
+//! | `panel` | the one component that holds the others |
+//! | `transcript`, `call_card`, `approval`, `composer`, `banner` | its parts |
+//! | `markdown_dom` | a markdown tree to DOM nodes, patched in place |
+//! | `words` | every sentence a user reads, as plain functions |
+//!
+//! Views are built with Leptos's element functions, not with `view!`: its static fragments would be set through
+//! `innerHTML`, which Trusted Types forbid. Knows nothing of `JsValue`.
+
+mod announce;
+mod app;
+mod approval;
+mod banner;
+mod call_card;
+mod composer;
+mod frame;
+mod markdown_dom;
+mod panel;
+mod store;
+mod transcript;
+mod words;
+
+pub use app::{App, Options, RegisterError};
+pub use panel::{Panel, STYLE};
+pub use store::{CallItem, Item, Store, TextItem};

@@ -1,0 +1,303 @@
+//! What the views show, as signals. Follows a run's events; decides nothing.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use leptos::prelude::*;
+
+use crate::agent::{Run, Transcript};
+use crate::browser::AgentInfo;
+use crate::markdown::MarkdownStream;
+use crate::protocol::{
+    CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Part, ToolCallId, Usage,
+};
+use crate::tools::Registry;
+use crate::ui::frame;
+
+/// Everything the panel shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Store {
+    /// The thread, in order.
+    pub items: RwSignal<Vec<Item>>,
+    /// Whether a run is at work.
+    pub running: RwSignal<bool>,
+    /// How the last run ended, where the user must know.
+    pub ended: RwSignal<Option<EndReason>>,
+    /// Something the user should know that is not about a run.
+    pub notice: RwSignal<Option<String>>,
+    /// What a screen reader says next.
+    pub announcement: RwSignal<String>,
+    /// Tokens of the last run.
+    pub usage: RwSignal<Usage>,
+    /// Who answers.
+    pub agent: RwSignal<AgentInfo>,
+    /// The tools, for their labels.
+    pub registry: RwSignal<Arc<Registry>>,
+    /// Whether the model was asked and has said nothing yet.
+    pub waiting: RwSignal<bool>,
+}
+
+/// One thing in the thread.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// What the user wrote.
+    User(MessageId, String),
+    /// Words of an answer.
+    Text(TextItem),
+    /// Words the model thought with.
+    Reasoning(TextItem),
+    /// A tool call.
+    Call(CallItem),
+}
+
+/// Words that grow.
+#[derive(Clone, Debug)]
+pub struct TextItem {
+    /// Its key.
+    pub id: String,
+    /// The answer it is part of.
+    pub message: MessageId,
+    /// Counts up with each change, at most once a frame.
+    pub version: RwSignal<u32>,
+    /// How its answer ended; `None` while it is being written.
+    pub status: RwSignal<Option<MessageStatus>>,
+    text: Arc<Mutex<MarkdownStream>>,
+    scheduled: Arc<AtomicBool>,
+}
+
+/// A tool call that lives.
+#[derive(Clone, Debug)]
+pub struct CallItem {
+    /// Our id.
+    pub id: ToolCallId,
+    /// The call as it is now.
+    pub view: RwSignal<CallView>,
+    /// When it began to run.
+    pub started: RwSignal<Option<Millis>>,
+    /// Why the last decision could not be taken.
+    pub refused: RwSignal<Option<String>>,
+}
+
+impl Store {
+    /// An empty one. Signals live as long as the reactive owner it is made in.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            items: RwSignal::new(Vec::new()),
+            running: RwSignal::new(false),
+            ended: RwSignal::new(None),
+            notice: RwSignal::new(None),
+            announcement: RwSignal::new(String::new()),
+            usage: RwSignal::new(Usage::default()),
+            agent: RwSignal::new(AgentInfo::default()),
+            registry: RwSignal::new(Arc::default()),
+            waiting: RwSignal::new(false),
+        }
+    }
+
+    /// Shows a thread from its journal, in place of what is shown.
+    pub fn load(&self, transcript: &Transcript) {
+        let mut items = Vec::new();
+        for message in transcript.messages() {
+            match message {
+                Message::User { id, content } => items.push(Item::User(id.clone(), content.clone())),
+                Message::Assistant(answer) => {
+                    for (at, part) in answer.parts.iter().enumerate() {
+                        items.push(item_of(&answer.id, at, part, answer.status, transcript));
+                    }
+                }
+                Message::Tool(_) => {}
+            }
+        }
+        self.items.set(items);
+        self.ended.set(None);
+        self.running.set(false);
+        self.waiting.set(false);
+    }
+
+    /// Follows an event.
+    pub fn apply(&self, event: &Event) {
+        match event {
+            Event::RunStart { message, .. } => {
+                self.running.set(true);
+                self.ended.set(None);
+                if let Some((id, text)) = message {
+                    self.items.update(|items| items.push(Item::User(id.clone(), text.clone())));
+                }
+            }
+            Event::StepStart { .. } => self.waiting.set(true),
+            Event::TextDelta { message, text } => self.grow(message, text, false),
+            Event::ReasoningDelta { message, text } => self.grow(message, text, true),
+            Event::ArgumentsDelta { call, text } => {
+                if let Some(item) = self.call(call) {
+                    item.view.update(|view| view.arguments.push_str(text));
+                }
+            }
+            Event::MessageEnd { message, status } => self.end_message(message, *status),
+            Event::Call(view) => self.show_call(view),
+            Event::DecisionRefused { call, reason } => {
+                if let Some(item) = self.call(call) {
+                    item.refused.set(Some(reason.clone()));
+                }
+            }
+            Event::Usage(usage) => self.usage.set(*usage),
+            Event::Note(_) => {}
+            Event::RunEnd { reason, .. } => {
+                self.running.set(false);
+                self.waiting.set(false);
+                self.ended.set(
+                    Some(reason.clone())
+                        .filter(|reason| !matches!(reason, EndReason::Completed | EndReason::Superseded)),
+                );
+            }
+        }
+    }
+
+    fn call(&self, id: &ToolCallId) -> Option<CallItem> {
+        self.items.with_untracked(|items| {
+            items.iter().rev().find_map(|item| match item {
+                Item::Call(call) if call.id == *id => Some(call.clone()),
+                Item::Call(_) | Item::User(..) | Item::Text(_) | Item::Reasoning(_) => None,
+            })
+        })
+    }
+
+    fn grow(&self, message: &MessageId, text: &str, reasoning: bool) {
+        self.waiting.set(false);
+        let last = self.items.with_untracked(|items| match items.last() {
+            Some(Item::Text(last)) if !reasoning && last.message == *message => Some(last.clone()),
+            Some(Item::Reasoning(last)) if reasoning && last.message == *message => Some(last.clone()),
+            _ => None,
+        });
+        let item = last.unwrap_or_else(|| {
+            let at = self.items.with_untracked(Vec::len);
+            let item = TextItem::new(message, at);
+            let shown = item.clone();
+            self.items.update(|items| items.push(if reasoning { Item::Reasoning(shown) } else { Item::Text(shown) }));
+            item
+        });
+        item.push(text);
+    }
+
+    fn end_message(&self, message: &MessageId, status: MessageStatus) {
+        self.waiting.set(false);
+        let texts: Vec<TextItem> = self.items.with_untracked(|items| {
+            let of_message = |item: &Item| match item {
+                Item::Text(text) | Item::Reasoning(text) if text.message == *message => Some(text.clone()),
+                _ => None,
+            };
+            items.iter().rev().take(64).filter_map(of_message).collect()
+        });
+        for text in texts {
+            text.text().finish();
+            text.status.set(Some(status));
+            text.version.update(|version| *version += 1);
+        }
+    }
+
+    fn show_call(&self, view: &CallView) {
+        self.waiting.set(false);
+        let Some(item) = self.call(&view.id) else {
+            let item = CallItem::new(view.clone());
+            return self.items.update(|items| items.push(Item::Call(item)));
+        };
+        match view.state {
+            CallState::Running => item.started.set(Some(view.at)),
+            CallState::ApprovalRequested { .. } => item.refused.set(None),
+            _ => {}
+        }
+        item.view.set(view.clone());
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Item {
+    /// Its key in the list.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self {
+            Self::User(id, _) => id.0.clone(),
+            Self::Text(text) | Self::Reasoning(text) => text.id.clone(),
+            Self::Call(call) => call.id.0.clone(),
+        }
+    }
+}
+
+impl TextItem {
+    fn new(message: &MessageId, at: usize) -> Self {
+        Self {
+            id: format!("{message}.{at}"),
+            message: message.clone(),
+            version: RwSignal::new(0),
+            status: RwSignal::new(None),
+            text: Arc::default(),
+            scheduled: Arc::default(),
+        }
+    }
+
+    /// The text and its tree.
+    pub fn text(&self) -> MutexGuard<'_, MarkdownStream> {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    // However many pieces come before the next frame, they are read and shown once.
+    fn push(&self, more: &str) {
+        self.text().push(more);
+        if self.scheduled.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let item = self.clone();
+        frame::next(move || {
+            item.scheduled.store(false, Ordering::Relaxed);
+            if item.status.try_get_untracked() == Some(None) {
+                item.text().refresh();
+                item.version.update(|version| *version += 1);
+            }
+        });
+    }
+}
+
+impl CallItem {
+    fn new(view: CallView) -> Self {
+        let started = matches!(view.state, CallState::Running).then_some(view.at);
+        Self {
+            id: view.id.clone(),
+            view: RwSignal::new(view),
+            started: RwSignal::new(started),
+            refused: RwSignal::new(None),
+        }
+    }
+}
+
+fn item_of(message: &MessageId, at: usize, part: &Part, status: MessageStatus, transcript: &Transcript) -> Item {
+    let whole = |text: &str| {
+        let item = TextItem::new(message, at);
+        item.text().push(text);
+        item.text().finish();
+        item.status.set(Some(status));
+        item.version.set(1);
+        item
+    };
+    match part {
+        Part::Text { text } => Item::Text(whole(text)),
+        Part::Reasoning { text } => Item::Reasoning(whole(text)),
+        Part::Call(call) => {
+            let result = transcript.messages().iter().find_map(|message| match message {
+                Message::Tool(tool) if tool.result.call == call.id => Some(&tool.result),
+                _ => None,
+            });
+            // A transcript has a result for each call.
+            let missing = crate::protocol::ToolResult {
+                call: call.id.clone(),
+                content: String::new(),
+                error: Some("cancelled".to_owned()),
+            };
+            Item::Call(CallItem::new(Run::view_of(call, message, result.unwrap_or(&missing))))
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Every sentence a user reads that is not the model's. Plain functions; knows nothing of views.
+
+use serde_json::Value;
+
+use crate::protocol::{CallState, EndReason, MessageStatus, ModelErrorKind, Scope, Usage};
+
+/// What the banner says of a run that did not end with an answer.
+pub(super) fn of_end(reason: &EndReason) -> String {
+    match reason {
+        EndReason::Completed | EndReason::Superseded => String::new(),
+        EndReason::Stopped => "You stopped this run.".to_owned(),
+        EndReason::Interrupted => "The page was left or reloaded while the agent was at work.".to_owned(),
+        EndReason::Truncated => "The answer broke off before its end, twice.".to_owned(),
+        EndReason::MaxSteps { limit } => format!("The agent was stopped after {limit} steps."),
+        EndReason::MaxCalls { limit, asked } => {
+            format!(
+                "The agent asked for {asked} tool calls at once; at most {limit} are allowed. None of them was run."
+            )
+        }
+        EndReason::MaxTime { limit_ms } => format!("The agent was stopped after {} of work.", duration(*limit_ms)),
+        EndReason::RepeatedCall { name, limit } => {
+            format!("The agent was stopped: it kept making the same call of {name} (more than {limit} times).")
+        }
+        EndReason::Error(error) => match error.kind {
+            ModelErrorKind::RateLimit => format!("Too many requests for now. {}", error.message),
+            ModelErrorKind::Auth => format!("The gateway is not allowed to use the model. {}", error.message),
+            ModelErrorKind::Network
+            | ModelErrorKind::BadRequest
+            | ModelErrorKind::Upstream
+            | ModelErrorKind::Protocol => error.message.clone(),
+        },
+    }
+}
+
+/// Whether it is an error rather than something the user did.
+pub(super) fn is_error(reason: &EndReason) -> bool {
+    !matches!(reason, EndReason::Stopped | EndReason::Interrupted | EndReason::Completed | EndReason::Superseded)
+}
+
+/// Where a call runs.
+pub(super) fn of_scope(scope: Option<Scope>) -> &'static str {
+    match scope {
+        Some(Scope::Browser) => "in this page",
+        Some(Scope::Server) => "on the server",
+        None => "by the agent",
+    }
+}
+
+/// A call's state, in a word or two.
+pub(super) fn of_state(state: &CallState) -> &'static str {
+    match state {
+        CallState::InputStreaming => "being written",
+        CallState::InputAvailable => "waiting",
+        CallState::ApprovalRequested { .. } => "needs your approval",
+        CallState::Running => "running",
+        CallState::ResultAvailable { .. } => "done",
+        CallState::Failed { .. } => "failed",
+        CallState::Denied => "declined",
+        CallState::Cancelled => "cancelled",
+    }
+}
+
+/// What stands under an answer that did not end well.
+pub(super) fn of_status(status: MessageStatus) -> Option<&'static str> {
+    match status {
+        MessageStatus::Complete => None,
+        MessageStatus::Truncated => Some("The answer broke off here."),
+        MessageStatus::Superseded => Some("The answer broke off here and was asked for again."),
+        MessageStatus::Stopped => Some("Stopped here."),
+    }
+}
+
+/// `350 ms`, `2.4 s`, `3 min 5 s`.
+pub(super) fn duration(ms: u64) -> String {
+    match ms {
+        0..1000 => format!("{ms} ms"),
+        1000..60_000 => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+        _ if ms % 60_000 < 1000 => format!("{} min", ms / 60_000),
+        _ => format!("{} min {} s", ms / 60_000, ms % 60_000 / 1000),
+    }
+}
+
+/// Tokens of a run, where the provider counts them.
+pub(super) fn of_usage(usage: Usage) -> Option<String> {
+    let Usage { input_tokens, output_tokens } = usage;
+    (input_tokens + output_tokens > 0).then(|| format!("{input_tokens} tokens in, {output_tokens} out"))
+}
+
+/// JSON with line breaks, where it is JSON; the text itself where it is not.
+pub(super) fn pretty(text: &str) -> String {
+    let parsed: Result<Value, _> = serde_json::from_str(text);
+    parsed.ok().and_then(|value| serde_json::to_string_pretty(&value).ok()).unwrap_or_else(|| text.to_owned())
+}

@@ -1,0 +1,235 @@
+// The custom element <page-hand>: its launcher and frame, and the door to the panel, whose WebAssembly is loaded once
+// for all elements of a page: when one is first opened, or when the page has nothing else to do.
+//
+// Knows nothing of threads, models or tools. The contract is types.d.ts.
+
+const SHEET = `
+:host { color-scheme: light dark; --_w: var(--page-hand-width, 400px); }
+:host([theme="light"]) { color-scheme: light; }
+:host([theme="dark"]) { color-scheme: dark; }
+:host([hidden]) { display: none; }
+:host([placement="inline"]) { display: block; min-block-size: 320px; }
+.frame { background: light-dark(#fff, #16181d); color: light-dark(#1b1f24, #e7e9ee); z-index: var(--page-hand-z-index, 2147483000); }
+.frame[hidden] { display: none; }
+.mount { block-size: 100%; }
+:host(:not([placement="inline"])) .frame { position: fixed; inset-block-end: 0; inset-inline-end: 0; inline-size: min(var(--_w), 100vw); block-size: 100dvh; border-inline-start: 1px solid light-dark(#d8dee4, #30363f); }
+:host([placement="inline"]) .frame { block-size: 100%; min-block-size: inherit; }
+.launcher { position: fixed; inset-block-end: 20px; inset-inline-end: 20px; z-index: var(--page-hand-z-index, 2147483000); font: 600 15px/1 system-ui, sans-serif; padding: 0 18px; min-block-size: 44px; border-radius: 22px; border: 1px solid transparent; cursor: pointer; background: var(--page-hand-accent, light-dark(#0b5cad, #7cb7ff)); color: var(--page-hand-on-accent, light-dark(#fff, #0b1420)); box-shadow: 0 4px 16px rgb(0 0 0 / .25); }
+.launcher:focus-visible { outline: 3px solid light-dark(#0b5cad, #7cb7ff); outline-offset: 3px; }
+.launcher[hidden] { display: none; }
+.loading { font: 15px/1.5 system-ui, sans-serif; padding: 24px; margin: 0; }
+.loading button { font: inherit; display: block; margin-block-start: 12px; }
+@media (min-width: 700px) {
+  :host([placement="floating"]) .frame { inset-block-end: 20px; inset-inline-end: 20px; block-size: min(640px, 100dvh - 40px); border: 1px solid light-dark(#d8dee4, #30363f); border-radius: 14px; overflow: hidden; box-shadow: 0 12px 40px rgb(0 0 0 / .28); }
+}`;
+
+let loading;
+
+/** Loads the WebAssembly once; a failed attempt may be made again. */
+function load() {
+  loading ??= import(new URL('./pkg/pagehand.js', import.meta.url).href)
+    .then(async (module) => {
+      await module.default({ module_or_path: new URL('./pkg/pagehand_bg.wasm', import.meta.url) });
+      return module;
+    })
+    .catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+  return loading;
+}
+
+function adopt(root, css) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  root.adoptedStyleSheets.push(sheet);
+}
+
+function element(tag, properties, ...children) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+}
+
+// A tab remembers which panels were open; a browser that forbids storage does not.
+function remembered(key, value) {
+  try {
+    if (value === undefined) return sessionStorage.getItem(key) === '1';
+    sessionStorage.setItem(key, value ? '1' : '0');
+  } catch {}
+  return false;
+}
+
+class PageHand extends HTMLElement {
+  static observedAttributes = ['open', 'label', 'placement'];
+
+  #root = this.attachShadow({ mode: 'open' });
+  #launcher = element('button', { type: 'button', className: 'launcher', part: 'launcher' });
+  #frame = element('div', { className: 'frame', part: 'frame', hidden: true });
+  #mount = element('div', { className: 'mount' });
+  #instance;
+  #mounting;
+  #tools = new Map();
+  #idle;
+  #styled = false;
+
+  constructor() {
+    super();
+    adopt(this.#root, SHEET);
+    this.#frame.append(this.#mount);
+    this.#root.append(this.#launcher, this.#frame);
+    this.#launcher.addEventListener('click', () => this.open());
+    this.#frame.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && !event.defaultPrevented && this.#placement === 'floating') this.close();
+    });
+  }
+
+  connectedCallback() {
+    if (!this.hasAttribute('placement')) this.setAttribute('placement', 'docked');
+    if (remembered(this.#key)) this.setAttribute('open', '');
+    this.#show();
+    if (this.#isShown) this.#ready();
+    else if (this.getAttribute('load') !== 'open') {
+      const idle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 1500));
+      this.#idle = idle(() => this.#ready());
+    }
+  }
+
+  disconnectedCallback() {
+    // An element that is only moved comes back before this runs.
+    queueMicrotask(() => {
+      if (this.isConnected) return;
+      (globalThis.cancelIdleCallback ?? clearTimeout)(this.#idle);
+      this.#instance?.unmount();
+      this.#instance?.free();
+      this.#instance = this.#mounting = undefined;
+      this.#mount.replaceChildren();
+    });
+  }
+
+  attributeChangedCallback(name) {
+    if (!this.isConnected) return;
+    if (name === 'label') this.#instance?.setLabel(this.#label);
+    this.#show();
+    if (name === 'open' && this.#isShown) this.#ready();
+  }
+
+  get gateway() { return this.getAttribute('gateway') ?? '/'; }
+  set gateway(value) { this.setAttribute('gateway', value); }
+  get label() { return this.#label; }
+  set label(value) { this.setAttribute('label', value); }
+  get placement() { return this.#placement; }
+  set placement(value) { this.setAttribute('placement', value); }
+  get theme() { return this.getAttribute('theme') ?? 'system'; }
+  set theme(value) { this.setAttribute('theme', value); }
+  get instructions() { return this.getAttribute('instructions') ?? ''; }
+  set instructions(value) { this.setAttribute('instructions', value); }
+  get isOpen() { return this.#isShown; }
+  get threadId() { return this.#instance?.thread ?? null; }
+  get tools() { return this.#instance?.tools() ?? []; }
+
+  open() {
+    this.setAttribute('open', '');
+    remembered(this.#key, true);
+    return this.#ready().then(() => this.focus());
+  }
+
+  close() {
+    const within = this.matches(':focus-within');
+    this.removeAttribute('open');
+    remembered(this.#key, false);
+    if (within) this.#launcher.focus();
+  }
+
+  focus(options) {
+    (this.#root.querySelector('.composer textarea') ?? this.#launcher).focus(options);
+  }
+
+  async send(text) { (await this.#ready()).send(String(text)); }
+  async stop() { this.#instance?.stop(); }
+  async newThread() { (await this.#ready()).newThread(); }
+
+  async registerTool(tool) {
+    const { run, ...definition } = tool ?? {};
+    if (this.#tools.has(definition.name)) {
+      throw Object.assign(new Error(`tool "${definition.name}" is registered already; unregister it first`), { code: 'invalid_tool' });
+    }
+    this.#tools.set(definition.name, [definition, run]);
+    try {
+      const instance = this.#instance;
+      if (instance) instance.registerTool(definition, run);
+      else await this.#ready();
+      const fault = this.#faults.get(definition.name);
+      this.#faults.delete(definition.name);
+      if (fault) throw fault;
+    } catch (error) {
+      if (error.code === 'invalid_tool') this.#tools.delete(definition.name);
+      throw error;
+    }
+  }
+
+  async unregisterTool(name) {
+    const known = this.#tools.delete(name);
+    return this.#instance?.unregisterTool(name) ?? known;
+  }
+
+  #faults = new Map();
+
+  get #key() { return `pagehand.open:${this.#name}`; }
+  get #name() { return this.getAttribute('name') || this.id || 'default'; }
+  get #label() { return this.getAttribute('label') ?? 'Assistant'; }
+  get #placement() { return this.getAttribute('placement') ?? 'docked'; }
+  get #isShown() { return this.hasAttribute('open') || this.#placement === 'inline'; }
+
+  #show() {
+    this.#launcher.textContent = this.#label;
+    this.#launcher.setAttribute('aria-expanded', String(this.#isShown));
+    this.#launcher.hidden = this.#isShown;
+    this.#frame.hidden = !this.#isShown;
+  }
+
+  #ready() {
+    this.#mounting ??= this.#start().catch((error) => {
+      this.#mounting = undefined;
+      this.#failed();
+      throw error;
+    });
+    // Whoever asked handles the failure, and the panel shows it; nobody else needs to hear of it.
+    this.#mounting?.catch(() => {});
+    return this.#mounting;
+  }
+
+  async #start() {
+    this.#mount.replaceChildren(element('p', { className: 'loading', role: 'status' }, 'Loading …'));
+    const { Instance, style } = await load();
+    if (!this.isConnected) throw new Error('the element was removed while it was loading');
+    if (!this.#styled) {
+      this.#styled = true;
+      adopt(this.#root, style());
+    }
+    this.#mount.replaceChildren();
+    const options = { gateway: this.gateway, instructions: this.instructions, name: this.#name, label: this.#label };
+    const instance = new Instance(this, this.#mount, options, this.#placement === 'inline' ? undefined : () => this.close());
+    this.#instance = instance;
+    for (const [name, [definition, run]] of this.#tools) {
+      try {
+        instance.registerTool(definition, run);
+      } catch (error) {
+        this.#faults.set(name, error);
+      }
+    }
+    this.dispatchEvent(new CustomEvent('pagehand-ready', { bubbles: true, composed: true }));
+    return instance;
+  }
+
+  #failed() {
+    const again = element('button', { type: 'button' }, 'Try again');
+    again.addEventListener('click', () => this.open());
+    this.#mount.replaceChildren(element('p', { className: 'loading', role: 'alert' }, 'The panel could not be loaded.', again));
+  }
+}
+
+// Another copy of this script, or an older one, may have been here first.
+if (!customElements.get('page-hand')) customElements.define('page-hand', PageHand);
+
+export { PageHand };
