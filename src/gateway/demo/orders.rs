@@ -106,9 +106,8 @@ impl Store {
         let (q, name) = (q.as_deref().map(containing), customer.as_deref().map(containing));
         let wanted = params![status, q, customer, LATE_BEFORE, name];
         self.with(|connection| {
-            let count = format!(
-                "SELECT COUNT(*) FROM orders o JOIN customers c ON c.id = o.customer_id WHERE {WANTED}"
-            );
+            let count =
+                format!("SELECT COUNT(*) FROM orders o JOIN customers c ON c.id = o.customer_id WHERE {WANTED}");
             let total: u32 = connection.query_row(&count, wanted, |row| row.get(0))?;
             let offset = u64::from(page.saturating_sub(1)) * u64::from(size);
             let sql = format!("{ROW} WHERE {WANTED} ORDER BY o.placed_at DESC, o.id DESC LIMIT {size} OFFSET {offset}");
@@ -154,8 +153,7 @@ impl Store {
 
 // What customers paid and did not get back.
 const PAID: &str = "orders o LEFT JOIN refunds r ON r.order_id = o.id";
-const REVENUE: &str =
-    "SUM(CASE o.status WHEN 'cancelled' THEN 0 ELSE o.total_cents - COALESCE(r.amount_cents, 0) END)";
+const REVENUE: &str = "SUM(CASE o.status WHEN 'cancelled' THEN 0 ELSE o.total_cents - COALESCE(r.amount_cents, 0) END)";
 
 fn counts(connection: &Connection) -> Result<Map<String, Value>, ShopError> {
     let mut counts: Map<String, Value> = STATUSES.iter().map(|status| ((*status).to_owned(), json!(0))).collect();

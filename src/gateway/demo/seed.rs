@@ -180,9 +180,12 @@ fn insert(transaction: &Transaction<'_>, order: &Order) -> Result<(), ShopError>
             .execute(params![order.id, stamp(at), author, text])?;
     }
     if let Some((at, reason)) = order.refund {
-        transaction
-            .prepare_cached("INSERT INTO refunds VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![order.id, total, stamp(at), REFUND_REASONS[reason]])?;
+        transaction.prepare_cached("INSERT INTO refunds VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+            order.id,
+            total,
+            stamp(at),
+            REFUND_REASONS[reason]
+        ])?;
     }
     Ok(())
 }

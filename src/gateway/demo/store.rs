@@ -95,10 +95,7 @@ impl Store {
     }
 
     /// Does something with the connection. A panic elsewhere rolled its transaction back, so a poisoned lock is sound.
-    pub(super) fn with<T>(
-        &self,
-        work: impl FnOnce(&mut Connection) -> Result<T, ShopError>,
-    ) -> Result<T, ShopError> {
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T, ShopError>) -> Result<T, ShopError> {
         work(&mut self.connection.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -22,18 +22,17 @@ use crate::tools::{Approval, Definition};
 /// The tools over a store.
 pub fn tools(store: Arc<Store>) -> Vec<ServerTool> {
     vec![
-        tool(&store, order_search(), search),
-        tool(&store, order_status(), status),
-        tool(&store, order_refund(), refund),
-        tool(&store, order_note_add(), add_note),
-        tool(&store, kb_search(), search_articles),
+        tool(Arc::clone(&store), order_search(), search),
+        tool(Arc::clone(&store), order_status(), status),
+        tool(Arc::clone(&store), order_refund(), refund),
+        tool(Arc::clone(&store), order_note_add(), add_note),
+        tool(store, kb_search(), search_articles),
     ]
 }
 
 type Run = fn(&Store, &Value, &CallContext) -> Result<Value, ShopError>;
 
-fn tool(store: &Arc<Store>, definition: Definition, run: Run) -> ServerTool {
-    let store = Arc::clone(store);
+fn tool(store: Arc<Store>, definition: Definition, run: Run) -> ServerTool {
     let name = definition.name.clone();
     ServerTool::new(definition, move |arguments, context| {
         let (store, name) = (Arc::clone(&store), name.clone());
@@ -211,14 +210,14 @@ fn definition(
     properties: Value,
     required: &[&str],
 ) -> Definition {
+    let mut parameters = json!({ "type": "object", "required": required, "additionalProperties": false });
+    parameters["properties"] = properties;
     Definition {
         name: name.to_owned(),
         version: "1".to_owned(),
         owner: "northwind-demo".to_owned(),
         description: description.to_owned(),
-        parameters: Arc::new(json!({
-            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-        })),
+        parameters: Arc::new(parameters),
         scope: Scope::Server,
         risk,
         approval: Approval::Risk,
