@@ -33,14 +33,14 @@ type Steps<'a> = &'a [&'a [&'a str]];
 type Words<'a> = &'a [&'a str];
 
 // A thread, the world that answers its calls, and what was asked of it.
-struct Talk {
+pub(crate) struct Talk {
     request: ModelRequest,
-    world: fn(&str, &Value) -> Result<Value, ToolError>,
+    world: Box<dyn Fn(&str, &Value) -> Result<Value, ToolError>>,
     ids: BTreeSet<String>,
 }
 
 impl Talk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let offer = |name: &str| ToolOffer {
             name: name.to_owned(),
             description: String::new(),
@@ -54,7 +54,7 @@ impl Talk {
             tools: TOOLS.map(offer).into(),
             context: Vec::new(),
         };
-        Self { request, world, ids: BTreeSet::new() }
+        Self { request, world: Box::new(world), ids: BTreeSet::new() }
     }
 
     fn without(mut self, tools: &[&str]) -> Self {
@@ -67,13 +67,13 @@ impl Talk {
         self
     }
 
-    fn in_world(mut self, world: fn(&str, &Value) -> Result<Value, ToolError>) -> Self {
-        self.world = world;
+    pub(crate) fn in_world(mut self, world: impl Fn(&str, &Value) -> Result<Value, ToolError> + 'static) -> Self {
+        self.world = Box::new(world);
         self
     }
 
     // One run: the calls of each step, as `name {arguments}`, and the last words.
-    fn say(&mut self, sentence: &str) -> (Vec<Vec<String>>, String) {
+    pub(crate) fn say(&mut self, sentence: &str) -> (Vec<Vec<String>>, String) {
         let turn = self.request.messages.len();
         self.request.run = RunId(format!("run{turn}"));
         self.request.messages.push(Message::User { id: MessageId(format!("u{turn}")), content: sentence.to_owned() });

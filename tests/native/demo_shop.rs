@@ -7,7 +7,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
 use pagehand::gateway::demo::{Store, router, tools};
 use pagehand::gateway::tools::{CallContext, ServerTools};
-use pagehand::protocol::Outcome;
+use pagehand::protocol::{Outcome, ToolError};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -306,4 +306,48 @@ async fn reading_tools_answer_with_what_a_model_needs() {
     assert_eq!(found["articles"][0]["screen"], "/help/returns-policy");
     let found = desk.call("kb_search", json!({ "q": "\" NEAR( * ^ zzz" }), "").await.expect("hostile input is words");
     assert!(found["articles"].is_array());
+}
+
+#[test]
+fn the_demo_model_reads_what_the_tools_answer() {
+    // The last words of a run of these sentences, with the shop's own tools.
+    let cases: [(&[&str], &[&str]); 7] = [
+        (
+            &["where is order A-1042?"],
+            &["**shipped**", "DHL", "`JD014600003RE1042`", "Maya Lindqvist", "12 November 2026"],
+        ),
+        (&["compare A-1042 and A-1043"], &["| [A-1043](/orders/A-1043) |", "delivered"]),
+        (&["find orders of Lindqvist"], &["orders with “Lindqvist”", "Maya Lindqvist"]),
+        (&["what is our returns policy?"], &["60 days", "[Returns policy](/help/returns-policy)"]),
+        (&["help with warranties"], &["[Warranty](/help/warranty)"]),
+        (
+            &["refund A-1042 because it arrived damaged", "refund A-1042 because it arrived damaged"],
+            &["already refunded"],
+        ),
+        (&["where is A-1999?"], &["no order `A-1999`"]),
+    ];
+    for (sentences, words) in cases {
+        let mut shop = crate::demo_model::Talk::new().in_world(shop_tools());
+        let mut text = String::new();
+        for sentence in sentences {
+            text = shop.say(sentence).1;
+        }
+        for word in words {
+            assert!(text.contains(word), "{sentences:?}: no \"{word}\" in: {text}");
+        }
+    }
+}
+
+fn shop_tools() -> impl Fn(&str, &Value) -> Result<Value, ToolError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let served = ServerTools::new(tools(shop())).expect("every definition is accepted");
+    move |name, arguments| {
+        served.registry().schema(name).expect("a served tool").check(arguments).expect("arguments fit");
+        let call = served.call(name, arguments.clone(), CallContext { call_id: String::new() }).expect("a served tool");
+        match runtime.block_on(call) {
+            Outcome::Result(value) => Ok(value),
+            Outcome::Error(error) => Err(error),
+            Outcome::NeedsApproval { reason } => panic!("asked for approval: {reason}"),
+        }
+    }
 }
