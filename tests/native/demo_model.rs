@@ -28,6 +28,9 @@ const TOOLS: [&str; 15] = [
     "unrelated_tool",
 ];
 
+// What answers a call of a name with arguments.
+type World = dyn Fn(&str, &Value) -> Result<Value, ToolError>;
+
 // The calls of each step; what the last words hold.
 type Steps<'a> = &'a [&'a [&'a str]];
 type Words<'a> = &'a [&'a str];
@@ -35,7 +38,7 @@ type Words<'a> = &'a [&'a str];
 // A thread, the world that answers its calls, and what was asked of it.
 pub(crate) struct Talk {
     request: ModelRequest,
-    world: Box<dyn Fn(&str, &Value) -> Result<Value, ToolError>>,
+    world: Box<World>,
     ids: BTreeSet<String>,
 }
 
@@ -282,6 +285,33 @@ fn a_sentence_becomes_calls_step_by_step() {
             ],
             &["Refunded", "opened [A-1042]"],
         ),
+        (
+            "I want a refund for A-1042, because A-1043 was sent for €5 instead",
+            &[&[STATUS_1042], &[r#"order_refund {"order_id":"A-1042","reason":"A-1043 was sent for €5 instead"}"#]],
+            &["Refunded"],
+        ),
+        (
+            "refund A-1042, it arrived damaged",
+            &[&[STATUS_1042], &[r#"order_refund {"order_id":"A-1042","reason":"it arrived damaged"}"#]],
+            &["Refunded"],
+        ),
+        (
+            "open A-1042 and highlight the total",
+            &[&[OPEN_1042], &[r#"highlight {"text":"total"}"#]],
+            &["opened [A-1042](/orders/A-1042) and highlighted"],
+        ),
+        (
+            "copy the tracking number of A-1042 and paste it",
+            &[&[STATUS_1042], &[COPY_1042], &["clipboard_read {}"]],
+            &["The clipboard holds"],
+        ),
+        (
+            "find pending orders and show them on screen",
+            &[&[r#"order_search {"limit":10,"status":"pending"}"#, r#"orders_filter {"status":"pending"}"#]],
+            &["filtered the list"],
+        ),
+        ("list all orders", &[&[r#"order_search {"limit":10}"#]], &["**12** orders"]),
+        ("how do I get a refund?", &[&[r#"kb_search {"limit":3,"q":"get refund"}"#]], &["/help/"]),
         ("refund A-1077 because it was lost", &[&[r#"order_status {"order_id":"A-1077"}"#]], &["already refunded"]),
         (
             "refund A-1051 because it is late",

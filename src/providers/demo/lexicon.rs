@@ -227,5 +227,5 @@ pub(super) fn target(clause: &Clause<'_>, verbs: &[&str]) -> Option<String> {
     for lead in ["the text ", "the words ", "the word ", "text ", "the "] {
         text = text.strip_prefix(lead).unwrap_or(text);
     }
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    Some(text.trim().trim_matches('\'').to_owned()).filter(|text| !text.is_empty())
 }

@@ -48,6 +48,10 @@ pub(super) fn next_step(facts: &Facts, intents: &[Intent]) -> Step {
     let planner = Planner { facts, intents };
     let (mut calls, mut words): (Vec<Call>, Vec<Words>) = (Vec::new(), Vec::new());
     for intent in intents {
+        // What reads the screen or the clipboard waits for those before it that may change them.
+        if !calls.is_empty() && waits(intent) {
+            continue;
+        }
         let more = match planner.next(intent).unwrap_or_else(|next| next) {
             Next::Say(said) => {
                 words.push(said);
@@ -68,6 +72,10 @@ pub(super) fn next_step(facts: &Facts, intents: &[Intent]) -> Step {
     } else {
         Step::Calls { text: planner.before(&calls), calls }
     }
+}
+
+fn waits(intent: &Intent) -> bool {
+    matches!(intent, Intent::Clipboard | Intent::PageRead | Intent::Highlight(_) | Intent::ScrollTo(_))
 }
 
 struct Planner<'a> {

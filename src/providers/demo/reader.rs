@@ -11,13 +11,15 @@ use crate::providers::demo::read::{Facts, Topic};
 pub(super) struct Reader<'a> {
     facts: &'a Facts,
     topic: Option<Topic>,
+    // The last list that was asked for: text and status.
+    listed: Option<(Option<String>, Option<&'static str>)>,
 }
 
 impl<'a> Reader<'a> {
     /// Begins with what was spoken of before.
     pub(super) fn new(facts: &'a Facts) -> Self {
         let topic = facts.wish.order.clone().map(Topic::Order).or_else(|| facts.topic.clone());
-        Self { facts, topic }
+        Self { facts, topic, listed: None }
     }
 
     /// What one clause wants.
@@ -31,7 +33,10 @@ impl<'a> Reader<'a> {
         for intent in &intents {
             match intent {
                 Intent::Help(question) => self.topic = Some(Topic::Searched(question.clone())),
-                Intent::Find { .. } => self.topic = None,
+                Intent::Find { q, status } => {
+                    self.topic = None;
+                    self.listed = Some((q.clone(), *status));
+                }
                 _ => {}
             }
         }
@@ -141,8 +146,8 @@ impl<'a> Reader<'a> {
             return vec![self.with_order(&named, |order| Intent::Note { order, text })];
         }
         let is_refund = clause.begins(&["refund"]) && !clause.has(&["policy", "times"]);
-        if is_refund || clause.says(&["pay back", "give a refund", "issue a refund", "make a refund"]) {
-            return self.refund(clause, ids);
+        if is_refund || clause.says(&["pay back", "a refund"]) && !is_question(clause) {
+            return self.refund(clause);
         }
         if clause.begins(CANNOT) {
             return vec![Intent::Cannot(clause.text.to_owned())];
@@ -155,11 +160,17 @@ impl<'a> Reader<'a> {
         if on_screen && (status.is_some() || q.is_some()) {
             return vec![Intent::Filter { q, status }];
         }
+        if let Some((q, status)) = self.listed.clone().filter(|_| on_screen && clause.has(&["them", "these", "those"]))
+        {
+            return vec![Intent::Filter { q, status }];
+        }
         let asks = is_question(clause);
         let finds = clause.begins(&["find", "search", "list", "show", "which", "any", "look"]);
         let lists = clause.has(&["orders"])
             && (finds || clause.says(&["how many", "are there"]) || clause.words().count() <= 3);
-        if lists && (status.is_some() || q.is_some()) || clause.begins(&["find"]) && q.is_some() && !clause.has(TOPICS)
+        let all = finds && clause.words().count() <= 4;
+        if lists && (all || status.is_some() || q.is_some())
+            || clause.begins(&["find"]) && q.is_some() && !clause.has(TOPICS)
         {
             return vec![Intent::Find { q, status }];
         }
@@ -202,13 +213,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn refund(&self, clause: &Clause<'_>, ids: &[String]) -> Vec<Intent> {
-        let reason = clause.after(&["because of ", "because ", "due to ", "reason: ", " since "]).map(str::to_owned);
-        let reason = reason.or_else(|| self.facts.wish.reason.clone());
-        // An amount in the reason is part of the story, not of the refund.
-        let cents = cents(clause.low.split(" because ").next().unwrap_or(&clause.low));
+    fn refund(&self, clause: &Clause<'_>) -> Vec<Intent> {
+        let marks = ["because of ", "because ", "due to ", "reason: ", " since ", " — ", " - "];
+        let comma = clause.text.split_once(", ").map(|(_, tail)| tail).filter(|tail| order_ids(tail).is_empty());
+        let reason = clause.after(&marks).or(comma);
+        // Ids and amounts in the reason are part of the story, not of what is refunded.
+        let asked = reason.map_or(clause.text, |reason| &clause.text[..clause.text.len() - reason.len()]);
+        let (ids, cents) = (order_ids(asked), cents(&asked.to_ascii_lowercase()));
+        let reason = reason.map(str::to_owned).or_else(|| self.facts.wish.reason.clone());
         let refund = |order: String| Intent::Refund { order, reason: reason.clone(), cents };
-        if ids.is_empty() { vec![self.with_order(ids, refund)] } else { ids.iter().cloned().map(refund).collect() }
+        if ids.is_empty() { vec![self.with_order(&ids, refund)] } else { ids.into_iter().map(refund).collect() }
     }
 
     // The order a clause is about: named in it, spoken of before, or on the screen.
