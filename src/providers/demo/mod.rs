@@ -1,1 +1,35 @@
-//! The embedded demo model: a small deterministic planner. Knows nothing of a language.
+//! The embedded demo model: a small deterministic planner that answers like a model does, one step at a time.
+//!
+//! | file | does |
+//! |---|---|
+//! | `read` | the request → facts: the sentence, what was done, what "it" is |
+//! | `clause` | a sentence → clauses, and words found in them |
+//! | `lexicon` | the words that are known |
+//! | `reader` | clauses → intents |
+//! | `intent` | what can be wanted |
+//! | `plan` | what is wanted + what was done → the next calls, or words |
+//! | `say` | wording |
+//! | `stream` | calls or words → model events |
+//!
+//! It calls what is offered and nothing else, with one exception that is asked for by name: the tool `teleport`,
+//! to show how the loop meets an unknown tool. Knows nothing of a language, a clock or a network.
+
+mod clause;
+mod intent;
+mod lexicon;
+mod plan;
+mod read;
+mod reader;
+mod say;
+mod stream;
+
+use crate::protocol::{ModelEvent, ModelRequest};
+
+/// One whole step of the demo model: the next calls, or the answer. The same request gives the same events.
+#[must_use]
+pub fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
+    let facts = read::Facts::of(request);
+    let intents = intent::intents(&facts);
+    let step = plan::next_step(&facts, &intents);
+    stream::events(request, &facts, &step)
+}
