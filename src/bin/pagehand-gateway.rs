@@ -1,1 +1,69 @@
-fn main() {}
+//! `pagehand-gateway`: read the configuration, bind, serve.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use pagehand::gateway::config::{Config, HELP};
+use pagehand::gateway::router;
+use tracing_subscriber::EnvFilter;
+
+// How long answers in progress get after the signal; a stream would never end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("pagehand-gateway: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), String> {
+    let Some(config) = Config::read(std::env::args().skip(1), |name| std::env::var(name).ok())? else {
+        print!("{HELP}");
+        return Ok(());
+    };
+    let app = router(&config, Vec::new())?;
+    let listener = tokio::net::TcpListener::bind(config.listen).await.map_err(|why| {
+        let hint = if why.kind() == std::io::ErrorKind::AddrInUse { "; choose another with --port" } else { "" };
+        format!("can not listen on {}: {why}{hint}", config.listen)
+    })?;
+    let address = listener.local_addr().map_err(|why| why.to_string())?;
+    println!("listening on http://{address}");
+    let (stopped, stop) = tokio::sync::oneshot::channel();
+    let serving = axum::serve(listener, app).with_graceful_shutdown(async move {
+        signal().await;
+        let _ = stopped.send(());
+    });
+    let hard_stop = async move {
+        let _ = stop.await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        served = serving => served.map_err(|why| why.to_string()),
+        () = hard_stop => Ok(()),
+    }
+}
+
+async fn signal() {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = match signal(SignalKind::terminate()) {
+            Ok(terminate) => terminate,
+            Err(_) => return drop(interrupt.await),
+        };
+        tokio::select! {
+            _ = interrupt => {}
+            _ = terminate.recv() => {}
+        }
+    }
+    #[cfg(not(unix))]
+    drop(interrupt.await);
+}

@@ -1,0 +1,78 @@
+//! `POST /agent`: one model step as an AG-UI run. Knows nothing of which model it is.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::extract::rejection::JsonRejection;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::stream::{BoxStream, StreamExt, unfold};
+use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::ag_ui::{AgUiEncoder, read_input};
+use crate::gateway::error::Refusal;
+use crate::gateway::router::Gateway;
+use crate::protocol::{ModelError, ModelErrorKind, ModelEvent};
+
+// A proxy in between closes what is silent.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+const MAX_TIME: Duration = Duration::from_secs(10 * 60);
+
+pub(super) async fn agent(
+    State(gateway): State<Gateway>,
+    body: Result<Json<Value>, JsonRejection>,
+) -> Result<Response, Refusal> {
+    let permit = gateway.model_permit().ok_or_else(Refusal::busy)?;
+    let Json(body) = body.map_err(|why| Refusal::new(why.status(), "bad_request", why.body_text()))?;
+    let request = read_input(&body)
+        .map_err(|why| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", why.to_string()))?;
+    let encoder = AgUiEncoder::new(request.thread.clone(), request.run.clone(), gateway.seed());
+    let events = gateway.model().answer(&request);
+    let frames = Frames { events, encoder, deadline: Instant::now() + MAX_TIME, over: false, _permit: permit };
+    let stream = unfold(frames, |mut frames| async move {
+        frames.next().await.map(|bytes| (Ok::<Bytes, Infallible>(bytes), frames))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
+        (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    Ok((headers, Body::from_stream(stream)).into_response())
+}
+
+struct Frames {
+    events: BoxStream<'static, ModelEvent>,
+    encoder: AgUiEncoder,
+    deadline: Instant,
+    over: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Frames {
+    // Ends after the terminal event; without one where the model's stream was cut, for the page to see that it was.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if self.over {
+                return None;
+            }
+            let event = match timeout_at(self.deadline, timeout(HEARTBEAT, self.events.next())).await {
+                Ok(Ok(event)) => event?,
+                Ok(Err(_)) => return Some(Bytes::from_static(b": still at work\n\n")),
+                Err(_) => {
+                    let words = format!("The model took longer than {} minutes.", MAX_TIME.as_secs() / 60);
+                    ModelEvent::Error(ModelError::new(ModelErrorKind::Upstream, words))
+                }
+            };
+            self.over = matches!(event, ModelEvent::Finish(_) | ModelEvent::Error(_));
+            let frames = self.encoder.encode(event);
+            if !frames.is_empty() {
+                return Some(Bytes::from(frames));
+            }
+        }
+    }
+}

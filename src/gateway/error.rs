@@ -1,0 +1,44 @@
+//! One shape for everything the gateway refuses: `{"error": {"code", "message", "retryable"}}`.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::protocol::ToolError;
+
+/// A refusal. Its words are for the caller and hold no secret.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    error: ToolError,
+    retry_after_s: Option<u32>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, error: ToolError::new(code, message), retry_after_s: None }
+    }
+
+    pub(super) fn with(status: StatusCode, error: ToolError) -> Self {
+        Self { status, error, retry_after_s: None }
+    }
+
+    /// Too much at once; asks to wait.
+    pub(super) fn busy() -> Self {
+        let error = ToolError::new("busy", "The gateway is busy with other requests.").retryable();
+        Self { status: StatusCode::TOO_MANY_REQUESTS, error, retry_after_s: Some(2) }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let ToolError { code, message, retryable, .. } = self.error;
+        let body = json!({ "error": { "code": code, "message": message, "retryable": retryable } });
+        let mut response = (self.status, Json(body)).into_response();
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}

@@ -1,0 +1,117 @@
+//! The routes, wired. Knows nothing of what any of them does.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::trace::TraceLayer;
+
+use crate::gateway::config::Config;
+use crate::gateway::guard::{Guard, guard};
+use crate::gateway::model::Model;
+use crate::gateway::site::site;
+use crate::gateway::tools::{ServerTool, ServerTools};
+use crate::gateway::{agent, demo, served};
+
+// A long thread with its results fits; what is larger is a mistake or an attack.
+const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
+const MAX_MODEL_CALLS: usize = 64;
+const MAX_TOOL_CALLS: usize = 128;
+
+/// What the routes share.
+#[derive(Clone)]
+pub struct Gateway {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    model: Model,
+    tools: ServerTools,
+    model_permits: Arc<Semaphore>,
+    tool_permits: Arc<Semaphore>,
+}
+
+impl Gateway {
+    pub(super) fn model(&self) -> &Model {
+        &self.inner.model
+    }
+
+    pub(super) fn tools(&self) -> &ServerTools {
+        &self.inner.tools
+    }
+
+    pub(super) fn model_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.inner.model_permits).try_acquire_owned().ok()
+    }
+
+    pub(super) fn tool_permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.inner.tool_permits).try_acquire_owned().ok()
+    }
+
+    // For the ids of one answer. Without a random source they are only unique in it, which is all the wire asks.
+    #[expect(clippy::unused_self, reason = "reads as what it is at the call")]
+    pub(super) fn seed(&self) -> u64 {
+        let mut bytes = [0; 8];
+        let _ = getrandom::fill(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+}
+
+/// A gateway of this configuration; `more` are tools beside the demo's.
+///
+/// # Errors
+/// Everything that is wrong with its tools, its data or its model, a line each.
+pub fn router(config: &Config, more: Vec<ServerTool>) -> Result<Router, String> {
+    let mut tools = more;
+    let mut routes = Router::new();
+    if config.demo {
+        let store =
+            demo::Store::open(config.data.as_deref()).map_err(|why| format!("the demo shop: {}", why.message))?;
+        let store = Arc::new(store);
+        tools.extend(demo::tools(Arc::clone(&store)));
+        routes = routes.merge(demo::router(store));
+    }
+    let tools = ServerTools::new(tools)
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    let inner = Inner {
+        model: Model::of(config)?,
+        tools,
+        model_permits: Arc::new(Semaphore::new(MAX_MODEL_CALLS)),
+        tool_permits: Arc::new(Semaphore::new(MAX_TOOL_CALLS)),
+    };
+    let gateway = Gateway { inner: Arc::new(inner) };
+    let mut routes = routes.merge(
+        Router::new()
+            .route("/agent", post(agent::agent))
+            .route("/tools", get(served::list))
+            .route("/tools/{name}", post(served::call))
+            .route("/healthz", get(|| async { "ok" }))
+            .with_state(gateway),
+    );
+    if let Some(directory) = &config.site {
+        routes = routes.merge(site(directory));
+    }
+    let known = Guard { hosts: config.hosts.clone().into(), origins: config.origins.clone().into() };
+    Ok(routes
+        .layer(axum::extract::DefaultBodyLimit::disable())
+        .layer(RequestBodyLimitLayer::new(MAX_BODY_BYTES))
+        .layer(from_fn_with_state(known, guard))
+        .layer(cors(&config.origins))
+        .layer(TraceLayer::new_for_http()))
+}
+
+// Exact origins, no credentials; what a page must read beyond the body is exposed by name.
+fn cors(origins: &[String]) -> CorsLayer {
+    let origins: Vec<HeaderValue> = origins.iter().filter_map(|origin| origin.parse().ok()).collect();
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST])
+        .allow_headers([header::CONTENT_TYPE, header::ACCEPT, HeaderName::from_static("idempotency-key")])
+        .expose_headers([header::RETRY_AFTER])
+        .max_age(std::time::Duration::from_secs(600))
+}
