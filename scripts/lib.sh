@@ -138,7 +138,7 @@ build_wasm_std() (
   as_root mkdir -p "$libdir"
   as_root find "$libdir" -name '*.rlib' -delete
   as_root cp target/$WASM/release/deps/*.rlib "$libdir"
-  as_root touch "$libdir/.built-$version"
+  as_root touch "$libdir/.built-$version" # for whoever else builds this library by hand: it is there
   # Cargo does not see that the library changed: what was built against an older one has to go.
   rm -rf "${TARGET:?}/$WASM"
 )
@@ -191,7 +191,7 @@ need_typescript() { npm_tool typescript $TYPESCRIPT; }
 npm_tool() {
   local home=$TOOLS/npm
   case :$PATH: in *":$home/node_modules/.bin:"*) ;; *) export PATH=$home/node_modules/.bin:$PATH ;; esac
-  grep -qs "^  \"version\": \"$2\"" "$home/node_modules/$1/package.json" && return
+  grep -qs "^[[:space:]]*\"version\": *\"$2\"" "$home/node_modules/$1/package.json" && return
   say "npm: installing $1 $2 (under a minute)"
   mkdir -p "$home"
   npm install --prefix "$home" --save-exact --ignore-scripts --no-audit --no-fund --loglevel=error "$1@$2" >/dev/null ||
@@ -233,7 +233,8 @@ build_site() {
   need_wasm_opt
   need_esbuild
   say "cargo: building the page (3 to 5 minutes the first time)"
-  cargo build --release --lib --target $WASM
+  # `cargo build` would make the crate's rlib too, and silently leave out `lto = "fat"` for it: a tenth more to load.
+  cargo rustc --release --lib --crate-type cdylib --target $WASM
   make_package
   make_site
 }
