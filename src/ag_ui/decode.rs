@@ -1,6 +1,6 @@
 //! An AG-UI stream to our model events. Knows nothing of what is done about them.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::ag_ui::event::{AgUiEvent, Kind, Read};
 use crate::ag_ui::snapshot::{self, Found, content_text};
 use crate::ag_ui::verify::Verifier;
 use crate::ag_ui::{LOCAL_ID, METADATA};
-use crate::protocol::{FinishReason, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Usage};
+use crate::protocol::{FinishReason, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Names, Usage};
 use crate::wire::sse::SseDecoder;
 
 /// Decodes one answer.
@@ -24,9 +24,9 @@ pub struct AgUiDecoder {
     ready: VecDeque<ModelEvent>,
     calls: Vec<Call>,
     /// Ids of the messages and calls that were in the request.
-    known: BTreeSet<String>,
+    known: Names,
     /// Ids of the messages that were streamed.
-    streamed: BTreeSet<String>,
+    streamed: Names,
     opened: bool,
     over: bool,
     heard: bool,
@@ -47,15 +47,17 @@ impl AgUiDecoder {
     /// A decoder for the answer to this request.
     #[must_use]
     pub fn new(request: &ModelRequest) -> Self {
-        let mut known = BTreeSet::new();
+        let mut known = Names::default();
         for message in &request.messages {
             match message {
-                Message::User { id, .. } => known.insert(id.0.clone()),
-                Message::Tool(tool) => known.insert(tool.id.0.clone()),
+                Message::User { id, .. } => known.add(id.as_str()),
+                Message::Tool(tool) => known.add(tool.id.as_str()),
                 Message::Assistant(answer) => {
-                    known.extend(answer.calls().map(|call| call.id.0.clone()));
-                    known.extend(answer.calls().filter_map(|call| call.wire_id.clone()));
-                    known.insert(answer.id.0.clone())
+                    for call in answer.calls() {
+                        known.add(call.id.as_str());
+                        known.add(call.wire_id.as_deref().unwrap_or_default());
+                    }
+                    known.add(answer.id.as_str())
                 }
             };
         }
@@ -144,7 +146,7 @@ impl AgUiDecoder {
             Kind::RunError => self.run_error(event),
             // A subagent's words are its own; only what it asks of us concerns us.
             Kind::TextMessageStart if !foreign => {
-                self.streamed.insert(event.required("messageId").to_owned());
+                self.streamed.add(event.required("messageId"));
                 self.ready.push_back(ModelEvent::TextStart);
             }
             Kind::TextMessageContent if !foreign => {
@@ -221,8 +223,9 @@ impl AgUiDecoder {
                 Found::Result { id, content } => self.answered(id, content),
             }
         }
-        let ids = messages.iter().filter_map(|message| message.get("id").and_then(Value::as_str)).map(str::to_owned);
-        self.streamed.extend(ids);
+        for id in messages.iter().filter_map(|message| message.get("id").and_then(Value::as_str)) {
+            self.streamed.add(id);
+        }
     }
 
     fn whole_call(&mut self, id: &str, name: &str, arguments: String) {

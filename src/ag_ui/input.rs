@@ -1,6 +1,5 @@
 //! `RunAgentInput`, written by a page and read by a gateway. Knows nothing of the answer to it.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,8 +8,8 @@ use serde_json::{Value, json};
 use crate::ag_ui::snapshot::content_text;
 use crate::ag_ui::{LOCAL_ID, METADATA, PROTOCOL_VERSION};
 use crate::protocol::{
-    AssistantMessage, ContextItem, Message, MessageId, MessageStatus, ModelRequest, Part, RunId, ThreadId, ToolCall,
-    ToolCallId, ToolMessage, ToolOffer, ToolResult,
+    AssistantMessage, ContextItem, Message, MessageId, MessageStatus, ModelRequest, Names, Part, RunId, ThreadId,
+    ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult,
 };
 
 /// A request that is not a `RunAgentInput`: what is wrong, and where.
@@ -80,22 +79,22 @@ impl fmt::Display for InputError {
 }
 
 // The model's own id goes back to it; ours stands in where it gave none, or one that an earlier call already has.
-fn wire_ids(messages: &[Message]) -> BTreeMap<ToolCallId, String> {
-    let mut used = BTreeSet::new();
-    let mut ids = BTreeMap::new();
+fn wire_ids(messages: &[Message]) -> Names<String> {
+    let mut used = Names::default();
+    let mut ids = Names::default();
     for message in messages {
         let Message::Assistant(answer) = message else { continue };
         for call in answer.calls() {
             let given = call.wire_id.clone().filter(|id| !used.contains(id));
             let id = given.unwrap_or_else(|| call.id.0.clone());
-            used.insert(id.clone());
-            ids.insert(call.id.clone(), id);
+            used.add(id.clone());
+            ids.insert(call.id.0.clone(), id);
         }
     }
     ids
 }
 
-fn write_message(message: &Message, ids: &BTreeMap<ToolCallId, String>) -> Value {
+fn write_message(message: &Message, ids: &Names<String>) -> Value {
     match message {
         Message::User { id, content } => json!({ "id": id, "role": "user", "content": content }),
         Message::Assistant(answer) => {
@@ -111,7 +110,7 @@ fn write_message(message: &Message, ids: &BTreeMap<ToolCallId, String>) -> Value
             written
         }
         Message::Tool(ToolMessage { id, result }) => {
-            let call = ids.get(&result.call).unwrap_or(&result.call.0);
+            let call = ids.get(result.call.as_str()).unwrap_or(&result.call.0);
             let mut written = json!({ "id": id, "role": "tool", "toolCallId": call, "content": result.content });
             if let Some(code) = &result.error {
                 written["error"] = json!(code);
@@ -121,8 +120,8 @@ fn write_message(message: &Message, ids: &BTreeMap<ToolCallId, String>) -> Value
     }
 }
 
-fn write_call(call: &ToolCall, ids: &BTreeMap<ToolCallId, String>) -> Value {
-    let id = ids.get(&call.id).unwrap_or(&call.id.0);
+fn write_call(call: &ToolCall, ids: &Names<String>) -> Value {
+    let id = ids.get(call.id.as_str()).unwrap_or(&call.id.0);
     let function = json!({ "name": call.name, "arguments": call.arguments });
     let mut written = json!({ "id": id, "type": "function", "function": function });
     if let Some(value) = &call.encrypted_value {

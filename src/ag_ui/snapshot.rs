@@ -2,9 +2,9 @@
 //!
 //! Some servers lose the arguments that arrive with a tool's name and tell them only here; others stream nothing at all.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
+
+use crate::protocol::Names;
 
 /// One thing a snapshot adds.
 #[derive(Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub(super) enum Found<'a> {
 }
 
 /// Reads the messages a snapshot adds to those in `known` (ids of messages and calls that were sent or streamed whole).
-pub(super) fn read<'a>(messages: &'a [Value], known: &BTreeSet<String>, streamed: &BTreeSet<String>) -> Vec<Found<'a>> {
+pub(super) fn read<'a>(messages: &'a [Value], known: &Names, streamed: &Names) -> Vec<Found<'a>> {
     let mut found = Vec::new();
     for message in messages {
         let id = text(message, "id");

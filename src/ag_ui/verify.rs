@@ -1,15 +1,14 @@
 //! The order of events, as the reference client's `verifyEvents` has it. Knows nothing of what they say.
 
-use std::collections::BTreeMap;
-
 use crate::ag_ui::event::{AgUiEvent, Kind};
+use crate::protocol::Names;
 
 /// Checks the order of one stream.
 #[derive(Debug, Default)]
 pub struct Verifier {
     state: State,
-    open: BTreeMap<(Entity, String), Owner>,
-    closed: BTreeMap<(Entity, String), Owner>,
+    open: Names<Owner>,
+    closed: Names<Owner>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,7 +20,7 @@ enum State {
     Failed,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Entity {
     Message,
     Call,
@@ -75,8 +74,8 @@ impl Verifier {
             (State::Open, Kind::RunStarted) => return Err("RUN_STARTED while a run is open".to_owned()),
             (State::Fresh | State::Open | State::Finished, Kind::RunError) => State::Failed,
             (State::Open, Kind::RunFinished) => {
-                if let Some(((entity, id), _)) = self.open.iter().next() {
-                    return Err(format!("RUN_FINISHED while {} \"{id}\" is open", entity.name()));
+                if let Some(key) = self.open.keys().next() {
+                    return Err(format!("RUN_FINISHED while {} is open", words_of(key)));
                 }
                 State::Finished
             }
@@ -95,26 +94,26 @@ impl Verifier {
             _ => event.required(field).to_owned(),
         };
         let owner = if entity == Entity::Subagent { None } else { event.owner().map(str::to_owned) };
-        let key = (entity, id);
+        let key = key(entity, &id);
         let name = event.kind.name();
         match step {
             Move::Open => {
-                if self.open.contains_key(&key) {
-                    return Err(format!("{name}: {} \"{}\" is open already", entity.name(), key.1));
+                if self.open.contains(&key) {
+                    return Err(format!("{name}: {} is open already", words_of(&key)));
                 }
                 if let Some(before) = self.closed.get(&key)
                     && (*before != owner || entity == Entity::Subagent)
                 {
-                    return Err(format!("{name}: {} \"{}\" was another's", entity.name(), key.1));
+                    return Err(format!("{name}: {} was another's", words_of(&key)));
                 }
                 self.open.insert(key, owner);
             }
             Move::Use | Move::Close => {
                 let Some(opener) = self.open.get(&key) else {
-                    return Err(format!("{name}: {} \"{}\" is not open", entity.name(), key.1));
+                    return Err(format!("{name}: {} is not open", words_of(&key)));
                 };
                 if owner.is_some() && owner != *opener {
-                    return Err(format!("{name}: {} \"{}\" belongs to another agent", entity.name(), key.1));
+                    return Err(format!("{name}: {} belongs to another agent", words_of(&key)));
                 }
                 if matches!(step, Move::Close)
                     && let Some(opener) = self.open.remove(&key)
@@ -128,7 +127,7 @@ impl Verifier {
 
     fn check_parent(&self, event: &AgUiEvent) -> Result<(), String> {
         let Some(parent) = event.text("parentMessageId") else { return Ok(()) };
-        let key = (Entity::Message, parent.to_owned());
+        let key = key(Entity::Message, parent);
         match self.open.get(&key).or_else(|| self.closed.get(&key)) {
             Some(owner) if owner.as_deref() != event.owner() => {
                 Err(format!("TOOL_CALL_START: its parent message \"{parent}\" belongs to another agent"))
@@ -139,12 +138,22 @@ impl Verifier {
 
     fn check_parent_agent(&self, event: &AgUiEvent) -> Result<(), String> {
         let Some(parent) = event.text("parentSubagentRunId") else { return Ok(()) };
-        let key = (Entity::Subagent, parent.to_owned());
-        if self.open.contains_key(&key) || self.closed.contains_key(&key) {
+        let key = key(Entity::Subagent, parent);
+        if self.open.contains(&key) || self.closed.contains(&key) {
             return Ok(());
         }
         Err(format!("SUBAGENT_STARTED: its parent \"{parent}\" was never started"))
     }
+}
+
+// An entity's kind and id, in one text.
+fn key(entity: Entity, id: &str) -> String {
+    format!("{}\u{1f}{id}", entity.name())
+}
+
+fn words_of(key: &str) -> String {
+    let (entity, id) = key.split_once('\u{1f}').unwrap_or((key, ""));
+    format!("{entity} \"{}\"", id.trim_start_matches('\u{1f}').replace('\u{1f}', " "))
 }
 
 impl Entity {

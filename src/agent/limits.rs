@@ -1,10 +1,8 @@
 //! How far a run may go. Knows nothing of what it does on the way.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
-use crate::protocol::Millis;
+use crate::protocol::{Millis, Names};
 
 /// The bounds of one run. The defaults leave room for real work and stop what runs away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +41,7 @@ pub(super) struct Spent {
     pub(super) steps: u32,
     working_ms: u64,
     last_at: Option<Millis>,
-    repeats: BTreeMap<String, u32>,
+    repeats: Names<u32>,
 }
 
 impl Spent {
@@ -65,8 +63,9 @@ impl Spent {
     /// Counts one more call of this tool with these arguments; `false` where that is too often.
     pub(super) fn count_call(&mut self, name: &str, arguments: &Value, limits: &Limits) -> bool {
         // serde_json keeps keys sorted, so equal arguments have one text.
-        let count = self.repeats.entry(format!("{name} {arguments}")).or_default();
-        *count += 1;
-        *count <= limits.max_repeats
+        let call = format!("{name} {arguments}");
+        let count = self.repeats.get(&call).copied().unwrap_or_default() + 1;
+        self.repeats.insert(call, count);
+        count <= limits.max_repeats
     }
 }

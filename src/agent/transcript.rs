@@ -1,10 +1,8 @@
 //! The thread's messages, and how they are folded from a journal. Knows nothing of a run in progress.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::protocol::{
-    AssistantMessage, EndReason, Entry, Message, MessageId, MessageStatus, RunId, ToolCall, ToolCallId, ToolMessage,
-    ToolResult,
+    AssistantMessage, EndReason, Entry, Message, MessageId, MessageStatus, Names, RunId, ToolCall, ToolCallId,
+    ToolMessage, ToolResult,
 };
 use crate::tools::error;
 
@@ -96,8 +94,8 @@ struct Fold {
     transcript: Transcript,
     unfinished: Unfinished,
     open: Option<AssistantMessage>,
-    started: BTreeSet<ToolCallId>,
-    results: BTreeMap<ToolCallId, ToolMessage>,
+    started: Names,
+    results: Names<ToolMessage>,
 }
 
 impl Fold {
@@ -119,11 +117,13 @@ impl Fold {
                 self.open = Some(answer.clone());
             }
             Entry::CallStart { call, .. } => {
-                self.started.insert(call.clone());
+                self.started.add(call.as_str());
             }
             Entry::Result { result, message } => {
                 let message = ToolMessage { id: message.clone(), result: result.clone() };
-                self.results.entry(result.call.clone()).or_insert(message);
+                if !self.results.contains(result.call.as_str()) {
+                    self.results.insert(result.call.0.clone(), message);
+                }
             }
             Entry::RunEnd { reason, .. } => {
                 self.close();
@@ -139,9 +139,9 @@ impl Fold {
     fn close(&mut self) {
         let Some(answer) = self.open.take() else { return };
         for call in answer.calls() {
-            let found = self.results.remove(&call.id);
+            let found = self.results.remove(call.id.as_str());
             let message = found.unwrap_or_else(|| {
-                let error = error::interrupted(&call.name, self.started.contains(&call.id));
+                let error = error::interrupted(&call.name, self.started.contains(call.id.as_str()));
                 let result = ToolResult::failed(call.id.clone(), &error);
                 let made_up = ToolMessage { id: result_message_id(&call.id), result };
                 self.unfinished.settled.push(made_up.clone());

@@ -3,7 +3,6 @@
 use futures::future::LocalBoxFuture;
 use futures::stream::{LocalBoxStream, StreamExt, unfold};
 use gloo_net::http::Method;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::ag_ui::{AgUiDecoder, write_input};
@@ -19,31 +18,27 @@ pub struct Gateway {
 }
 
 /// What `GET /tools` says.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Served {
     /// Who answers.
-    #[serde(default)]
     pub agent: AgentInfo,
     /// The tools behind the gateway.
     pub tools: Vec<ServedTool>,
 }
 
 /// Who answers behind a gateway.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentInfo {
     /// What the panel calls it.
-    #[serde(default)]
     pub label: String,
     /// What a user may try.
-    #[serde(default)]
     pub suggestions: Vec<String>,
 }
 
 /// A definition and the hash the gateway has of it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct ServedTool {
     /// The tool as data.
-    #[serde(flatten)]
     pub definition: Definition,
     /// The gateway's hash of it.
     pub hash: String,
@@ -72,7 +67,7 @@ impl Gateway {
         if answer.status != 200 {
             return Err(format!("The gateway did not list its tools (HTTP {}).", answer.status));
         }
-        serde_json::from_str(&body).map_err(|why| format!("The gateway's list of tools can not be read: {why}"))
+        read_served(&body).map_err(|why| format!("The gateway's list of tools can not be read: {why}"))
     }
 
     /// Asks the model.
@@ -177,6 +172,22 @@ impl ModelStream {
         let kind = ModelErrorKind::from_status(answer.status);
         Err(ModelError { kind, message: words, retry_after_ms })
     }
+}
+
+fn read_served(body: &str) -> Result<Served, serde_json::Error> {
+    let value: Value = serde_json::from_str(body)?;
+    let texts = |value: Option<&Value>| -> Vec<String> {
+        let list = value.and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let label = value.pointer("/agent/label").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let agent = AgentInfo { label, suggestions: texts(value.pointer("/agent/suggestions")) };
+    let mut tools = Vec::new();
+    for tool in value.get("tools").and_then(Value::as_array).into_iter().flatten() {
+        let hash = tool.get("hash").and_then(Value::as_str).unwrap_or_default().to_owned();
+        tools.push(ServedTool { definition: serde_json::from_value(tool.clone())?, hash });
+    }
+    Ok(Served { agent, tools })
 }
 
 fn read_outcome(name: &str, status: u16, body: &str) -> Outcome {

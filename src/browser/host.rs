@@ -1,7 +1,6 @@
 //! The browser as a session's world. Knows nothing of what a session does in it.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use futures::future::{AbortHandle, LocalBoxFuture, abortable, ready};
@@ -10,7 +9,7 @@ use futures::stream::LocalBoxStream;
 use crate::agent::ToolRequest;
 use crate::browser::tools::{BrowserTools, ToolContext};
 use crate::browser::{Abort, Gateway, Journal, clock};
-use crate::protocol::{ContextItem, Entry, Event, Millis, ModelEvent, ModelRequest, Outcome, ToolCallId};
+use crate::protocol::{ContextItem, Entry, Event, Millis, ModelEvent, ModelRequest, Names, Outcome, ToolCallId};
 use crate::session::Host;
 use crate::tools::error;
 
@@ -27,7 +26,7 @@ pub struct BrowserHost {
     pub journal: Journal,
     /// Who is told of events.
     pub watcher: Watcher,
-    running: Rc<RefCell<BTreeMap<ToolCallId, Running>>>,
+    running: Rc<RefCell<Names<Running>>>,
     warned: Cell<bool>,
 }
 
@@ -71,11 +70,11 @@ impl Host for BrowserHost {
         };
         let abort = Abort::new();
         let context = ToolContext { call: request.call.clone(), approved: request.approved, signal: abort.signal() };
-        self.running.borrow_mut().insert(request.call.clone(), Running::Browser(abort));
+        self.running.borrow_mut().insert(request.call.0.clone(), Running::Browser(abort));
         let running = Rc::clone(&self.running);
         Box::pin(async move {
             let outcome = tool(request.arguments, context).await;
-            if let Some(Running::Browser(mut abort)) = running.borrow_mut().remove(&request.call) {
+            if let Some(Running::Browser(mut abort)) = running.borrow_mut().remove(request.call.as_str()) {
                 abort.disarm();
             }
             outcome
@@ -85,17 +84,17 @@ impl Host for BrowserHost {
     fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Outcome> {
         // Dropping the request's future lets go of the connection.
         let (call, stop) = abortable(self.gateway.call_tool(&request));
-        self.running.borrow_mut().insert(request.call.clone(), Running::Server(stop));
+        self.running.borrow_mut().insert(request.call.0.clone(), Running::Server(stop));
         let running = Rc::clone(&self.running);
         Box::pin(async move {
             let outcome = call.await;
-            running.borrow_mut().remove(&request.call);
+            running.borrow_mut().remove(request.call.as_str());
             outcome.unwrap_or_else(|_| Outcome::Error(error::cancelled(&request.name, true)))
         })
     }
 
     fn cancel_tool(&self, call: &ToolCallId) {
-        let running = self.running.borrow_mut().remove(call);
+        let running = self.running.borrow_mut().remove(call.as_str());
         match running {
             Some(Running::Browser(abort)) => drop(abort),
             Some(Running::Server(stop)) => stop.abort(),

@@ -26,7 +26,9 @@ struct JsDefinition {
 /// The definition and what JavaScript got wrong about it, in sentences. Its scope is the page's, whatever it says.
 pub(super) fn read(definition: JsValue, run: &JsValue) -> (Definition, Vec<String>) {
     let mut faults = Vec::new();
-    let read: JsDefinition = serde_wasm_bindgen::from_value(definition).unwrap_or_else(|why| {
+    let read = serde_wasm_bindgen::from_value::<Value>(definition).map_err(|why| why.to_string());
+    let read = read.and_then(|value| serde_json::from_value(value).map_err(|why| why.to_string()));
+    let read: JsDefinition = read.unwrap_or_else(|why| {
         faults.push(format!("the definition can not be read: {why}"));
         JsDefinition::default()
     });

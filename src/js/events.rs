@@ -19,7 +19,7 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
         Event::Call(view) => {
             let detail = json!({
                 "callId": view.id, "name": view.name, "scope": view.scope, "state": view.state.as_str(),
-                "arguments": view.arguments, "outcome": view.state,
+                "arguments": view.arguments,
             });
             dispatch(&element, "pagehand-tool-call", &detail);
         }
@@ -28,11 +28,7 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
                 let detail = json!({ "code": error.kind.as_str(), "message": error.message });
                 dispatch(&element, "pagehand-error", &detail);
             }
-            dispatch(
-                &element,
-                "pagehand-run-end",
-                &json!({ "runId": run, "reason": reason.as_str(), "detail": reason }),
-            );
+            dispatch(&element, "pagehand-run-end", &json!({ "runId": run, "reason": reason.as_str() }));
         }
         Event::StepStart { .. }
         | Event::TextDelta { .. }

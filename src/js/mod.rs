@@ -11,29 +11,18 @@ use std::rc::Rc;
 use js_sys::Function;
 use leptos::mount::{UnmountHandle, mount_to};
 use leptos::prelude::*;
-use serde::Deserialize;
+use serde_json::Value;
 use wasm_bindgen::prelude::*;
 use web_sys::HtmlElement;
 
 use crate::browser::Watcher;
-use crate::ui::{App, Options, Panel, STYLE};
-
-/// What the element hands over when it mounts its panel.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct JsOptions {
-    gateway: String,
-    #[serde(default)]
-    instructions: String,
-    name: String,
-    label: String,
-}
+use crate::ui::{App, Live, Options, Panel, STYLE};
 
 /// A panel at work in an element.
 #[wasm_bindgen]
 pub struct Instance {
     app: App,
-    label: RwSignal<String>,
+    label: Live<String>,
     owner: Owner,
     view: Option<Box<dyn FnOnce()>>,
 }
@@ -58,19 +47,20 @@ impl Instance {
         options: JsValue,
         close: Option<Function>,
     ) -> Result<Self, JsValue> {
-        let options: JsOptions =
+        let options: Value =
             serde_wasm_bindgen::from_value(options).map_err(|why| error("invalid_options", &why.to_string()))?;
+        let text = |name: &str| options.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let owner = Owner::new();
         let (app, label, view) = owner.with(|| {
             let watcher: Watcher = events::dispatcher(element.clone());
-            let label = RwSignal::new(options.label);
-            let setup = Options { gateway: options.gateway, instructions: options.instructions, name: options.name };
+            let label = Live::new(text("label"));
+            let setup = Options { gateway: text("gateway"), instructions: text("instructions"), name: text("name") };
             // The executor that drives the session is the one `mount_to` installs.
             let _ = any_spawner_ready();
             let app = App::open(element, setup, watcher);
-            let shown = app.clone();
+            let (shown, named) = (app.clone(), label.clone());
             let close = close.map(|close| -> Rc<dyn Fn()> { Rc::new(move || drop(close.call0(&JsValue::UNDEFINED))) });
-            let view = mount_to(mount, move || Panel(&shown, label, close));
+            let view = mount_to(mount, move || Panel(&shown, named, close));
             (app, label, view)
         });
         Ok(Self { app, label, owner, view: Some(unmounting(view)) })

@@ -1,14 +1,14 @@
 //! `pulldown-cmark`'s events to the tree. Knows nothing of streams.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use pulldown_cmark::{Alignment, BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::markdown::tree::{Align, Block, Inline, Item};
+use crate::protocol::Names;
 
 /// Addresses that link references stand for, by label.
-pub(super) type References = BTreeMap<String, String>;
+pub(super) type References = Names<String>;
 
 // Deeper containers are taken apart: a thousand `>` in a row must not become a thousand elements, nor exhaust the stack.
 const MAX_DEPTH: usize = 24;
@@ -16,7 +16,7 @@ const MAX_DEPTH: usize = 24;
 /// Reads a whole text.
 #[must_use]
 pub fn parse(text: &str) -> Vec<Block> {
-    blocks(text, &mut References::new()).into_iter().map(|(block, _)| block).collect()
+    blocks(text, &mut References::default()).into_iter().map(|(block, _)| block).collect()
 }
 
 /// Reads the blocks of a text, each with its place in it. Reference definitions are added to `references`.
@@ -205,7 +205,7 @@ impl Builder {
             Kind::Strong => self.inline(Inline::Strong(content)),
             Kind::Strike => self.inline(Inline::Strike(content)),
             Kind::Link(address) => self.inline(Inline::Link { address, content }),
-            Kind::Image(address) => self.inline(Inline::Image { address, description: plain(&content) }),
+            Kind::Image(address) => self.inline(Inline::Image { address, description: Inline::words(&content) }),
         }
     }
 
@@ -255,20 +255,6 @@ impl Kind {
     fn is_inline(&self) -> bool {
         matches!(self, Self::Emphasis | Self::Strong | Self::Strike | Self::Link(_) | Self::Image(_))
     }
-}
-
-/// The words of some inlines.
-fn plain(content: &[Inline]) -> String {
-    content
-        .iter()
-        .map(|inline| match inline {
-            Inline::Text(text) | Inline::Code(text) => text.clone(),
-            Inline::Emphasis(content) | Inline::Strong(content) | Inline::Strike(content) => plain(content),
-            Inline::Link { content, .. } => plain(content),
-            Inline::Image { description, .. } => description.clone(),
-            Inline::Break => " ".to_owned(),
-        })
-        .collect()
 }
 
 fn level_of(level: HeadingLevel) -> u8 {

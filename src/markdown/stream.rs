@@ -17,6 +17,7 @@ pub struct MarkdownStream {
     frozen: Vec<Block>,
     open: Vec<Block>,
     references: References,
+    reread: bool,
 }
 
 impl MarkdownStream {
@@ -63,15 +64,19 @@ impl MarkdownStream {
         };
     }
 
-    /// Says that the text is complete: every block is frozen. `true` where an already frozen block changed,
-    /// because a link in it refers to a definition that came behind it.
-    pub fn finish(&mut self) -> bool {
-        let mut late = References::new();
-        let whole: Vec<Block> = blocks(&self.source, &mut late).into_iter().map(|(block, _)| block).collect();
-        let changed = !whole.starts_with(&self.frozen);
+    /// Says that the text is complete: every block is frozen.
+    pub fn finish(&mut self) {
+        let whole: Vec<Block> =
+            blocks(&self.source, &mut References::default()).into_iter().map(|(block, _)| block).collect();
+        self.reread = !whole.starts_with(&self.frozen);
         self.frozen = whole;
         self.open.clear();
         self.open_at = self.source.len();
-        changed
+    }
+
+    /// Whether `finish` changed a block that was frozen, because a link in it refers to a definition behind it.
+    #[must_use]
+    pub fn was_reread(&self) -> bool {
+        self.reread
     }
 }

@@ -92,3 +92,20 @@ pub enum Inline {
     /// A line break that the author asked for.
     Break,
 }
+
+impl Inline {
+    /// The words of some inlines, without their marks.
+    #[must_use]
+    pub fn words(content: &[Self]) -> String {
+        content
+            .iter()
+            .map(|inline| match inline {
+                Self::Text(text) | Self::Code(text) => text.clone(),
+                Self::Emphasis(content) | Self::Strong(content) | Self::Strike(content) => Self::words(content),
+                Self::Link { content, .. } => Self::words(content),
+                Self::Image { description, .. } => description.clone(),
+                Self::Break => " ".to_owned(),
+            })
+            .collect()
+    }
+}

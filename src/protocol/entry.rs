@@ -6,7 +6,7 @@ use crate::protocol::{AssistantMessage, MessageId, Millis, ModelError, RunId, To
 
 /// One line of a thread's journal: what happened, saved before the effect it allows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "entry", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Entry {
     /// A run began.
     RunStart {
@@ -64,7 +64,7 @@ pub enum Entry {
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "reason", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// The model gave its answer.
     Completed,

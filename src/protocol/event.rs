@@ -1,7 +1,5 @@
 //! What a run tells those who watch it. Knows nothing of views.
 
-use serde::Serialize;
-
 use crate::protocol::{EndReason, MessageId, MessageStatus, Millis, RunId, Scope, ToolCallId, Usage};
 
 /// One change of a thread, in order.
@@ -93,8 +91,7 @@ pub struct CallView {
 }
 
 /// The life of a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "state", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallState {
     /// The model is still writing it.
     InputStreaming,

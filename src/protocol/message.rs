@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::protocol::{MessageId, ToolCall, ToolResult};
 
 /// One message of a thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "role", rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// What the user wrote.
     User {
@@ -34,7 +33,7 @@ pub struct AssistantMessage {
 
 /// A part of a model's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     /// Words for the user (markdown).
     Text {
@@ -65,7 +64,7 @@ pub enum MessageStatus {
 }
 
 /// The answer to one call, as a message of the thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolMessage {
     /// Its id.
     pub id: MessageId,

@@ -8,6 +8,7 @@ mod event;
 mod id;
 mod message;
 mod model;
+mod names;
 mod tool;
 
 pub use context::ContextItem;
@@ -16,6 +17,7 @@ pub use event::{CallState, CallView, Event};
 pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
 pub use message::{AssistantMessage, Message, MessageStatus, Part, ToolMessage};
 pub use model::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolOffer, Usage};
+pub use names::Names;
 pub use tool::{Outcome, Risk, Scope, ToolCall, ToolError, ToolResult};
 
 /// Milliseconds since the Unix epoch, as the host's clock states them.

@@ -6,7 +6,6 @@ mod host;
 
 pub use host::Host;
 
-use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,7 +16,7 @@ use futures::future::LocalBoxFuture;
 use futures::stream::{FuturesUnordered, LocalBoxStream, StreamExt};
 
 use crate::agent::{Decision, Input, Output, Run, ToolRequest};
-use crate::protocol::{Millis, ModelEvent, Outcome, Scope, ToolCallId};
+use crate::protocol::{Millis, ModelEvent, Names, Outcome, Scope, ToolCallId};
 use crate::tools::Registry;
 
 /// What the user, and whoever registers tools, says to a session.
@@ -75,7 +74,7 @@ pub fn session<H: Host>(run: Run, host: H) -> (Handle, impl Future<Output = ()>)
         commands,
         model: None,
         tools: FuturesUnordered::new(),
-        cancelled: BTreeSet::new(),
+        cancelled: Names::default(),
         timer: None,
     };
     (Handle { inputs }, driver.drive())
@@ -87,7 +86,7 @@ struct Driver<H> {
     commands: UnboundedReceiver<Input>,
     model: Option<(u64, LocalBoxStream<'static, ModelEvent>)>,
     tools: FuturesUnordered<LocalBoxFuture<'static, (ToolCallId, Outcome)>>,
-    cancelled: BTreeSet<ToolCallId>,
+    cancelled: Names,
     timer: Option<(Millis, LocalBoxFuture<'static, ()>)>,
 }
 
@@ -121,7 +120,7 @@ impl<H: Host> Driver<H> {
             }
             Output::CancelTool { call } => {
                 self.host.cancel_tool(&call);
-                self.cancelled.insert(call);
+                self.cancelled.add(call.0);
             }
         }
     }
@@ -180,6 +179,7 @@ impl<H: Host> Driver<H> {
 
     // A tool that obeyed the signal says so; only a real result that comes late is worth recording.
     fn is_echo_of_cancel(&mut self, call: &ToolCallId, outcome: &Outcome) -> bool {
-        self.cancelled.remove(call) && matches!(outcome, Outcome::Error(error) if error.code == "cancelled")
+        self.cancelled.remove(call.as_str()).is_some()
+            && matches!(outcome, Outcome::Error(error) if error.code == "cancelled")
     }
 }

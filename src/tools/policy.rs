@@ -1,14 +1,12 @@
 //! Whether a call may run or the user is asked. Knows nothing of names: rules are over a definition's own words.
 
-use std::collections::BTreeSet;
-
-use crate::protocol::{Risk, Scope};
+use crate::protocol::{Names, Risk};
 use crate::tools::{Approval, Definition};
 
 /// The rules of one session and what the user has granted in it.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    granted: BTreeSet<(Scope, String)>,
+    granted: Names,
 }
 
 /// What the policy says of a call.
@@ -41,11 +39,11 @@ impl Policy {
     /// Remembers that the user approved this tool. Holds only where the policy asks once a session.
     pub fn grant(&mut self, tool: &Definition) {
         if tool.risk == Risk::Write {
-            self.granted.insert(key(tool));
+            self.granted.add(key(tool));
         }
     }
 }
 
-fn key(tool: &Definition) -> (Scope, String) {
-    (tool.scope, tool.name.clone())
+fn key(tool: &Definition) -> String {
+    format!("{} {}", tool.scope.as_str(), tool.name)
 }

@@ -3,11 +3,10 @@
 //! A [`Registry`] is built from registrations without a fault or not at all, so whoever holds one
 //! holds tools that exist, run where they say, and check their arguments.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::protocol::{Scope, ToolOffer};
+use crate::protocol::{Names, Scope, ToolOffer};
 use crate::tools::nearest::nearest;
 use crate::tools::{Approval, Definition, Schema};
 
@@ -43,7 +42,7 @@ pub struct Problem {
 /// Every tool known now, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
-    tools: BTreeMap<String, Arc<Tool>>,
+    tools: Names<Arc<Tool>>,
 }
 
 #[derive(Debug)]
@@ -59,7 +58,7 @@ impl Registry {
     /// One [`Problem`] a fault: name, description, owner, version, schema, executor, duplicate.
     pub fn register(&mut self, registrations: Vec<Registration>) -> Result<(), Vec<Problem>> {
         let mut problems = Vec::new();
-        let mut accepted: BTreeMap<String, Arc<Tool>> = BTreeMap::new();
+        let mut accepted: Names<Arc<Tool>> = Names::default();
         for Registration { definition, executor } in registrations {
             let mut faults = faults_of(&definition, executor.as_ref());
             let earlier = self.tools.get(&definition.name).or_else(|| accepted.get(&definition.name));
@@ -78,12 +77,15 @@ impl Registry {
                 owner: definition.owner.clone(),
                 message,
             }));
-            accepted
-                .entry(definition.name.clone())
-                .or_insert_with(|| Arc::new(Tool { definition: Arc::new(definition), schema }));
+            if !accepted.contains(&definition.name) {
+                let tool = Tool { definition: Arc::new(definition), schema };
+                accepted.insert(tool.definition.name.clone(), Arc::new(tool));
+            }
         }
         if problems.is_empty() {
-            self.tools.append(&mut accepted);
+            for (name, tool) in accepted {
+                self.tools.insert(name, tool);
+            }
             Ok(())
         } else {
             Err(problems)
@@ -121,7 +123,7 @@ impl Registry {
     /// Up to three names that look like `name`, nearest first.
     #[must_use]
     pub fn nearest(&self, name: &str) -> Vec<&str> {
-        nearest(name, self.tools.keys().map(String::as_str))
+        nearest(name, self.tools.keys())
     }
 }
 

@@ -13,10 +13,11 @@
 //!
 //! Source: JSON Schema 2020-12, Validation §6 and Core §10.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
+
+use crate::protocol::Names;
 
 // Deeper than any provider takes; a bound, so that a hostile definition can not exhaust the stack.
 const MAX_DEPTH: usize = 24;
@@ -27,17 +28,17 @@ pub struct Schema {
     never: bool,
     types: Vec<Type>,
     allowed: Option<Vec<Value>>,
-    properties: BTreeMap<String, Schema>,
+    properties: Names<Schema>,
     required: Vec<String>,
     additional: Option<Box<Schema>>,
     items: Option<Box<Schema>>,
     unique: bool,
     length: Bounds,
     count: Bounds,
-    minimum: Option<f64>,
-    maximum: Option<f64>,
-    exclusive_minimum: Option<f64>,
-    exclusive_maximum: Option<f64>,
+    minimum: Option<Number>,
+    maximum: Option<Number>,
+    exclusive_minimum: Option<Number>,
+    exclusive_maximum: Option<Number>,
     any_of: Vec<Schema>,
     one_of: Vec<Schema>,
     all_of: Vec<Schema>,
@@ -154,14 +155,16 @@ impl Schema {
     }
 
     fn visit_number(&self, number: f64, fail: &mut impl FnMut(String)) {
-        let checks = [
-            (self.minimum, "at least", number >= self.minimum.unwrap_or(number)),
-            (self.maximum, "at most", number <= self.maximum.unwrap_or(number)),
-            (self.exclusive_minimum, "more than", self.exclusive_minimum.is_none_or(|bound| number > bound)),
-            (self.exclusive_maximum, "less than", self.exclusive_maximum.is_none_or(|bound| number < bound)),
+        let checks: [(&Option<Number>, &str, fn(f64, f64) -> bool); 4] = [
+            (&self.minimum, "at least", |number, bound| number >= bound),
+            (&self.maximum, "at most", |number, bound| number <= bound),
+            (&self.exclusive_minimum, "more than", |number, bound| number > bound),
+            (&self.exclusive_maximum, "less than", |number, bound| number < bound),
         ];
         for (bound, words, fits) in checks {
-            if let (Some(bound), false) = (bound, fits) {
+            if let Some(bound) = bound
+                && !bound.as_f64().is_some_and(|bound| fits(number, bound))
+            {
                 fail(format!("must be {words} {bound}"));
             }
         }
@@ -190,7 +193,7 @@ impl Schema {
             let schema = self.properties.get(name).or(self.additional.as_deref());
             if let Some(schema) = schema {
                 if schema.never {
-                    let known = self.properties.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+                    let known = self.properties.keys().collect::<Vec<_>>().join(", ");
                     let expected = format!("is not a property here; there are: {known}");
                     out.push(Violation { path: join(path, name), expected });
                 } else {
@@ -384,8 +387,9 @@ fn size(value: &Value) -> Result<u64, String> {
     value.as_u64().ok_or_else(|| "must be a whole number, 0 or more".to_owned())
 }
 
-fn number(value: &Value) -> Result<f64, String> {
-    value.as_f64().ok_or_else(|| "must be a number".to_owned())
+// Kept as it was written, and so read back to whoever broke it.
+fn number(value: &Value) -> Result<Number, String> {
+    value.as_number().cloned().ok_or_else(|| "must be a number".to_owned())
 }
 
 // Equality by JSON Schema Core §4.2.2: 1 and 1.0 are the same number.

@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 use web_sys::HtmlElement;
 
@@ -68,16 +67,17 @@ impl App {
         }
         let registered = registry.register(definitions.into_iter().map(in_page).collect());
         debug_assert!(registered.is_ok(), "{registered:?}");
+        let shown = store.clone();
         let told: Watcher = Rc::new(move |event: &Event| {
             if let Event::Note(words) = event {
-                store.notice.set(Some(words.clone()).filter(|words| words.contains("not being saved")));
+                shown.notice.set(Some(words.clone()).filter(|words| words.contains("not being saved")));
             }
-            store.apply(event);
+            shown.apply(event);
             watcher(event);
         });
         let gateway = Gateway::new(&options.gateway);
         let id = Journal::current(&options.name).unwrap_or_else(new_thread);
-        let thread = start(&id, &options, &gateway, &tools, &told, store);
+        let thread = start(&id, &options, &gateway, &tools, &told, &store);
         let inner = Inner {
             options,
             gateway,
@@ -135,7 +135,7 @@ impl App {
         let inner = &self.inner;
         self.stop();
         let id = new_thread();
-        let thread = start(&id, &inner.options, &inner.gateway, &inner.tools, &inner.watcher, self.store);
+        let thread = start(&id, &inner.options, &inner.gateway, &inner.tools, &inner.watcher, &self.store);
         *inner.thread.borrow_mut() = thread;
         self.publish();
     }
@@ -230,7 +230,7 @@ fn start(
     gateway: &Gateway,
     tools: &Rc<BrowserTools>,
     watcher: &Watcher,
-    store: Store,
+    store: &Store,
 ) -> Thread {
     let (journal, opened) = Journal::open(id);
     Journal::set_current(&options.name, id);

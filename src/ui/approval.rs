@@ -1,108 +1,96 @@
 //! The question before a call runs: why, the exact arguments (which can be changed), yes or no.
 
-use leptos::ev;
-use leptos::html::{Div, button, div, label, p, textarea};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, ShadowRoot};
+use web_sys::{HtmlElement, HtmlTextAreaElement, ShadowRoot};
 
 use crate::agent::Decision;
-use crate::protocol::CallState;
+use crate::ui::node::{Child, Node, Place, live, node};
 use crate::ui::{App, CallItem, frame, words};
 
 /// The question.
-pub(super) fn approval(app: &App, item: &CallItem) -> impl IntoView + use<> {
-    let original = item.view.with_untracked(|view| words::pretty(&view.arguments));
-    let reason = item.view.with_untracked(|view| match &view.state {
-        CallState::ApprovalRequested { reason } => reason.clone(),
-        _ => String::new(),
-    });
-    let text = RwSignal::new(original.clone());
-    let group = NodeRef::<Div>::new();
+pub(super) fn approval(app: &App, item: &CallItem, reason: &str) -> Node {
+    let original = item.view.peek(|view| words::pretty(&view.arguments));
+    let (group, area) = (Place::new(), Place::new());
     take_focus(group);
-    let id = item.id.clone();
-    let field = format!("pagehand-arguments-{id}");
-    let refused = item.refused;
-    let error = move || refused.get().map(|words| p().class("call-error").attr("role", "alert").child(words));
+    let field = format!("pagehand-arguments-{}", item.id);
     let rows = original.lines().count().clamp(2, 12).to_string();
+    let refused = item.refused.clone();
+    let error = live(move || {
+        refused.get().map(|words| node("p").class("call-error").attr("role", "alert").child(words)).view()
+    });
     let decide = {
-        let (app, id) = (app.clone(), id.clone());
+        let (app, id) = (app.clone(), item.id.clone());
         move |decision: Decision| {
-            app.decide(id.clone(), decision);
             focus_composer(group);
+            app.decide(id.clone(), decision);
         }
     };
     let deny = decide.clone();
+    let written = original.clone();
     let approve = move |_| {
-        let now = text.get_untracked();
-        let arguments = (now != original).then_some(now);
-        decide(Decision::Approve { arguments });
+        let now = value_of(area).unwrap_or_else(|| original.clone());
+        decide(Decision::Approve { arguments: (now != original).then_some(now) });
     };
-    div()
+    let buttons = node("div")
+        .class("approval-buttons")
+        .child(button("approve", "primary", "Approve").on("click", approve))
+        .child(button("deny", "", "Decline").on("click", move |_| deny(Decision::Deny { reason: None })));
+    node("div")
         .class("approval")
         .attr("part", "approval")
         .attr("role", "group")
-        .aria_label("Approval")
-        .tabindex("-1")
-        .node_ref(group)
-        .child((
-            p().class("approval-why").child(format!("May this run? {reason}")),
-            label().attr("for", field.clone()).child("Arguments"),
-            textarea()
+        .attr("aria-label", "Approval")
+        .attr("tabindex", "-1")
+        .place(group)
+        .child(node("p").class("approval-why").child(format!("May this run? {reason}")))
+        .child(node("label").attr("for", field.clone()).child("Arguments"))
+        .child(
+            node("textarea")
                 .attr("id", field)
                 .class("approval-arguments")
                 .attr("rows", rows)
                 .attr("spellcheck", "false")
-                .prop("value", text)
-                .on(ev::input, move |event| text.set(event_target_value(&event))),
-            error,
-            div().class("approval-buttons").child((
-                button()
-                    .attr("type", "button")
-                    .class("primary")
-                    .attr("part", "approve")
-                    .on(ev::click, approve)
-                    .child("Approve"),
-                button()
-                    .attr("type", "button")
-                    .attr("part", "deny")
-                    .on(ev::click, move |_| deny(Decision::Deny { reason: None }))
-                    .child("Decline"),
-            )),
-        ))
+                .place(area)
+                .child(written),
+        )
+        .child(error)
+        .child(buttons)
 }
 
-// Focus goes to the question (not to a button, so that no key pressed by chance answers it), unless the user is in the
-// middle of writing something.
-fn take_focus(group: NodeRef<Div>) {
-    Effect::new(move |done: Option<bool>| {
-        if done == Some(true) {
-            return true;
-        }
-        let Some(element) = group.get() else { return false };
+fn button(part: &str, class: &str, words: &str) -> Node {
+    node("button").attr("type", "button").class(class).attr("part", part).child(words)
+}
+
+fn value_of(area: Place) -> Option<String> {
+    area.get_untracked()?.dyn_into::<HtmlTextAreaElement>().ok().map(|area| area.value())
+}
+
+// Focus goes to the question (not to a button, so that no key pressed by chance answers it), if it is in the panel and
+// the user is not in the middle of writing something.
+fn take_focus(group: Place) {
+    Effect::new(move |done: Option<usize>| {
+        let (None | Some(0), Some(element)) = (done, group.get()) else { return done.unwrap_or(0) };
         frame::next(move || {
-            let writing = root_of(&element)
-                .and_then(|root| root.query_selector(".composer textarea").ok().flatten())
-                .and_then(|area| area.dyn_into::<web_sys::HtmlTextAreaElement>().ok())
-                .is_some_and(|area| !area.value().trim().is_empty());
-            let inside = root_of(&element).is_some_and(|root| root.active_element().is_some());
-            if inside && !writing {
+            let Some(root) = root_of(&element) else { return };
+            let writing = composer_of(&root).is_some_and(|area| !area.value().trim().is_empty());
+            if root.active_element().is_some() && !writing {
                 let _ = element.focus();
             }
         });
-        true
+        1
     });
 }
 
-fn focus_composer(group: NodeRef<Div>) {
-    let composer = group
-        .get_untracked()
-        .and_then(|element| root_of(&element))
-        .and_then(|root| root.query_selector(".composer textarea").ok().flatten())
-        .and_then(|area| area.dyn_into::<HtmlElement>().ok());
-    if let Some(area) = composer {
+fn focus_composer(group: Place) {
+    let root = group.get_untracked().and_then(|element| root_of(&element));
+    if let Some(area) = root.and_then(|root| composer_of(&root)) {
         let _ = area.focus();
     }
+}
+
+fn composer_of(root: &ShadowRoot) -> Option<HtmlTextAreaElement> {
+    root.query_selector(".composer textarea").ok().flatten()?.dyn_into().ok()
 }
 
 fn root_of(element: &HtmlElement) -> Option<ShadowRoot> {

@@ -1,53 +1,61 @@
 //! A card for each tool call: what it is, where it runs, what it was given, what came of it.
 
-use leptos::html::{code, details, div, pre, span, summary};
 use leptos::prelude::*;
 
 use crate::browser::{now, sleep};
 use crate::protocol::{CallState, CallView};
-use crate::tools::humanise;
 use crate::ui::approval::approval;
+use crate::ui::live::Live;
+use crate::ui::node::{Child, Node, live, live_text, node, nothing};
 use crate::ui::{App, CallItem, Store, words};
 
 /// The card.
-pub(super) fn call_card(app: &App, item: CallItem) -> impl IntoView + use<> {
-    let store = app.store;
-    let view = item.view;
-    let name = view.with_untracked(|view| view.name.clone());
-    let shown = name.clone();
-    let title = move || {
-        let label = store.registry.with(|registry| registry.get(&shown).map(|tool| tool.title()));
-        label.unwrap_or_else(|| humanise(&shown))
-    };
-    let state = Memo::new(move |_| view.with(|view| view.state.clone()));
-    let asks = move || matches!(state.get(), CallState::ApprovalRequested { .. });
-    let asked = app.clone();
-    let deciding = item.clone();
-    div()
+pub(super) fn call_card(app: &App, item: CallItem) -> Node {
+    let name = item.view.peek(|view| view.name.clone());
+    // The parts that are expensive to make, or hold what the user has typed, follow the state and nothing else.
+    let state = Live::new(item.view.peek(|view| view.state.clone()));
+    let (view, followed) = (item.view.clone(), state.clone());
+    Effect::new(move |_: Option<usize>| {
+        let now = view.with(|view| view.state.clone());
+        if followed.peek(|before| *before != now) {
+            followed.set(now);
+        }
+        0
+    });
+    let (word, attribute) = (state.clone(), state.clone());
+    let (titles, labels) = (app.store.clone(), app.store.clone());
+    let (titled, labelled) = (name.clone(), name.clone());
+    let head = node("div")
+        .class("call-head")
+        .child(node("span").class("call-mark").attr("aria-hidden", "true"))
+        .child(node("span").class("call-title").child(live_text(move || titles.title_of(&titled))))
+        .child(node("span").class("call-state").child(live_text(move || word.with(words::of_state).to_owned())))
+        .child(time_spent(&item));
+    let (store, placed) = (app.store.clone(), item.view.clone());
+    let place = live_text(move || placed.with(|view| where_it_runs(&store, view)));
+    node("div")
         .class("call")
         .attr("part", "tool-call")
-        .attr("data-tool", name)
-        .attr("data-state", move || state.get().as_str())
         .attr("role", "group")
-        .attr("aria-label", {
-            let title = title.clone();
-            move || format!("Tool: {}", title())
-        })
-        .child((
-            div().class("call-head").child((
-                span().class("call-mark").aria_hidden("true"),
-                span().class("call-title").child(title),
-                span().class("call-state").child(move || words::of_state(&state.get())),
-                time_spent(&item),
-            )),
-            div().class("call-where").child(move || where_it_runs(store, &view.get())),
-            move || asks().then(|| approval(&asked, &deciding)),
-            arguments(view),
-            move || outcome(&state.get()),
-        ))
+        .live_attr("aria-label", move || Some(format!("Tool: {}", labels.title_of(&labelled))))
+        .attr("data-tool", name)
+        .live_attr("data-state", move || Some(attribute.with(CallState::as_str).to_owned()))
+        .child(head)
+        .child(node("div").class("call-where").child(place))
+        .child(question(app, &item, state.clone()))
+        .child(arguments(item.view))
+        .child(live(move || outcome(&state.get())))
 }
 
-fn where_it_runs(store: Store, view: &CallView) -> String {
+fn question(app: &App, item: &CallItem, state: Live<CallState>) -> AnyView {
+    let (app, item) = (app.clone(), item.clone());
+    live(move || match state.get() {
+        CallState::ApprovalRequested { reason } => approval(&app, &item, &reason).view(),
+        _ => nothing(),
+    })
+}
+
+fn where_it_runs(store: &Store, view: &CallView) -> String {
     let scope = view.scope.or_else(|| store.registry.with(|registry| registry.get(&view.name).map(|tool| tool.scope)));
     if scope.is_none() && matches!(view.state, CallState::Failed { .. }) {
         return "not run".to_owned();
@@ -55,62 +63,57 @@ fn where_it_runs(store: Store, view: &CallView) -> String {
     format!("{} · {}", words::of_scope(scope), view.name)
 }
 
-fn arguments(view: RwSignal<CallView>) -> impl IntoView {
-    let text = Memo::new(move |_| view.with(|view| view.arguments.clone()));
-    move || {
-        let has_some = text.with(|text| !matches!(text.trim(), "" | "{}"));
-        has_some.then(|| {
-            details().class("call-more").child((
-                summary().child("Arguments"),
-                pre().tabindex("0").child(code().child(move || words::pretty(&text.get()))),
-            ))
-        })
-    }
+fn arguments(view: Live<CallView>) -> AnyView {
+    live(move || {
+        let text = view.with(|view| view.arguments.clone());
+        if matches!(text.trim(), "" | "{}") { nothing() } else { more("Arguments", &text).view() }
+    })
 }
 
-fn outcome(state: &CallState) -> Option<AnyView> {
+fn outcome(state: &CallState) -> AnyView {
     match state {
-        CallState::ResultAvailable { content } => {
-            let content = words::pretty(content);
-            Some(
-                details()
-                    .class("call-more")
-                    .child((summary().child("Result"), pre().tabindex("0").child(code().child(content))))
-                    .into_any(),
-            )
-        }
-        CallState::Failed { message, .. } => Some(div().class("call-error").child(message.clone()).into_any()),
+        CallState::ResultAvailable { content } => more("Result", content).view(),
+        CallState::Failed { message, .. } => node("div").class("call-error").child(message.clone()).view(),
         CallState::InputStreaming
         | CallState::InputAvailable
         | CallState::ApprovalRequested { .. }
         | CallState::Running
         | CallState::Denied
-        | CallState::Cancelled => None,
+        | CallState::Cancelled => nothing(),
     }
 }
 
+fn more(title: &str, json: &str) -> Node {
+    let text = node("pre").attr("tabindex", "0").child(node("code").child(words::pretty(json)));
+    node("details").class("call-more").child(node("summary").child(title)).child(text)
+}
+
 // Counts while it runs, stays when it is done.
-fn time_spent(item: &CallItem) -> impl IntoView + use<> {
-    let spent = RwSignal::new(None::<u64>);
-    let (view, started) = (item.view, item.started);
-    Effect::new(move |_| {
-        let Some(start) = started.get() else { return };
-        let running = view.with(|view| matches!(view.state, CallState::Running));
-        if !running {
-            let end = view.with(|view| view.at);
-            if end > 0 {
-                spent.set(Some(end.saturating_sub(start)));
-            }
-            return;
+fn time_spent(item: &CallItem) -> Node {
+    let spent = Live::new(None::<u64>);
+    let (view, started, counted) = (item.view.clone(), item.started.clone(), spent.clone());
+    Effect::new(move |_: Option<usize>| {
+        let Some(start) = started.get() else { return 0 };
+        if view.with(|view| matches!(view.state, CallState::Running)) {
+            count(view.clone(), counted.clone(), start);
+        } else {
+            let end = view.peek(|view| view.at);
+            counted.set((end > 0).then(|| end.saturating_sub(start)));
         }
-        leptos::task::spawn_local(async move {
-            loop {
-                sleep(500).await;
-                // The card may be gone by now.
-                let Some(CallState::Running) = view.try_with_untracked(|view| view.state.clone()) else { return };
-                spent.set(Some(now().saturating_sub(start) / 100 * 100));
-            }
-        });
+        0
     });
-    span().class("call-time").child(move || spent.get().map(words::duration))
+    let shown = live_text(move || spent.get().map(words::duration).unwrap_or_default());
+    node("span").class("call-time").child(shown)
+}
+
+fn count(view: Live<CallView>, spent: Live<Option<u64>>, start: u64) {
+    leptos::task::spawn_local(async move {
+        loop {
+            sleep(500).await;
+            if !view.peek(|view| matches!(view.state, CallState::Running)) {
+                return;
+            }
+            spent.set(Some(now().saturating_sub(start) / 100 * 100));
+        }
+    });
 }

@@ -1,84 +1,89 @@
 //! Where the user writes. Enter sends, Shift+Enter breaks the line, Escape stops.
 
-use leptos::ev;
-use leptos::html::{Textarea, button, div, form, label, textarea};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Event, HtmlElement, HtmlTextAreaElement, KeyboardEvent};
 
 use crate::ui::App;
+use crate::ui::node::{Child, Node, Place, live, node, nothing};
 
 /// The composer.
-pub(super) fn composer(app: &App) -> impl IntoView + use<> {
-    let store = app.store;
-    let area = NodeRef::<Textarea>::new();
-    let send = {
-        let app = app.clone();
-        move || {
-            if let Some(element) = area.get_untracked() {
-                app.send(&element.value());
-                element.set_value("");
-                fit(&element);
-            }
+pub(super) fn composer(app: &App) -> Node {
+    let area = Place::new();
+    let (submitted, keyed) = (app.clone(), app.clone());
+    let field = node("textarea")
+        .attr("id", "pagehand-message")
+        .attr("part", "input")
+        .attr("rows", "1")
+        .attr("placeholder", "Ask, or say what to do")
+        .attr("enterkeyhint", "send")
+        .place(area)
+        .on("keydown", move |event| on_key(&keyed, area, &event))
+        .on("input", move |_| fit(area));
+    let send = node("button").attr("type", "submit").class("primary").attr("part", "send").child("Send");
+    node("form")
+        .class("composer")
+        .attr("part", "composer")
+        .on("submit", move |event| {
+            event.prevent_default();
+            send_written(&submitted, area);
+        })
+        .child(node("label").attr("for", "pagehand-message").class("sr-only").child("Message to the agent"))
+        .child(field)
+        .child(node("div").class("composer-buttons").child(stop_button(app)).child(send))
+}
+
+fn stop_button(app: &App) -> AnyView {
+    let app = app.clone();
+    live(move || {
+        if !app.store.running.get() {
+            return nothing();
         }
-    };
-    let by_key = send.clone();
-    let stop_by_key = app.clone();
-    let on_key = move |event: ev::KeyboardEvent| match event.key().as_str() {
+        let stop = app.clone();
+        node("button")
+            .attr("type", "button")
+            .class("stop")
+            .attr("part", "stop")
+            .attr("title", "Stop (Escape)")
+            .on("click", move |_| stop.stop())
+            .child("Stop")
+            .view()
+    })
+}
+
+fn on_key(app: &App, area: Place, event: &Event) {
+    let Some(event) = event.dyn_ref::<KeyboardEvent>() else { return };
+    match event.key().as_str() {
         // While an input method composes, Enter belongs to it.
         "Enter" if !event.shift_key() && !event.is_composing() => {
             event.prevent_default();
-            by_key();
+            send_written(app, area);
         }
-        "Escape" if store.running.get_untracked() => {
-            event.stop_propagation();
-            stop_by_key.stop();
+        "Escape" if app.store.running.now() => {
+            event.prevent_default();
+            app.stop();
         }
         _ => {}
-    };
-    let stop = app.clone();
-    let stop_button = move || {
-        store.running.get().then(|| {
-            let stop = stop.clone();
-            button()
-                .attr("type", "button")
-                .class("stop")
-                .attr("part", "stop")
-                .title("Stop (Escape)")
-                .on(ev::click, move |_| stop.stop())
-                .child("Stop")
-        })
-    };
-    form()
-        .class("composer")
-        .attr("part", "composer")
-        .on(ev::submit, move |event| {
-            event.prevent_default();
-            send();
-        })
-        .child((
-            label().attr("for", "pagehand-message").class("sr-only").child("Message to the agent"),
-            textarea()
-                .attr("id", "pagehand-message")
-                .attr("part", "input")
-                .attr("rows", "1")
-                .placeholder("Ask, or say what to do")
-                .attr("enterkeyhint", "send")
-                .node_ref(area)
-                .on(ev::keydown, on_key)
-                .on(ev::input, move |_| {
-                    if let Some(element) = area.get_untracked() {
-                        fit(&element);
-                    }
-                }),
-            div().class("composer-buttons").child((
-                stop_button,
-                button().attr("type", "submit").class("primary").attr("part", "send").child("Send"),
-            )),
-        ))
+    }
+}
+
+fn send_written(app: &App, area: Place) {
+    if let Some(element) = textarea(area) {
+        app.send(&element.value());
+        element.set_value("");
+        fit(area);
+    }
 }
 
 // As high as what is written, up to what the style sheet allows. Through the CSSOM, which a strict CSP allows.
-fn fit(area: &web_sys::HtmlTextAreaElement) {
-    let style = web_sys::HtmlElement::style(area);
-    let _ = style.set_property("height", "auto");
-    let _ = style.set_property("height", &format!("{}px", area.scroll_height() + 2));
+fn fit(area: Place) {
+    if let Some(element) = textarea(area) {
+        let style = HtmlElement::style(&element);
+        let _ = style.set_property("height", "auto");
+        let _ = style.set_property("height", &format!("{}px", element.scroll_height() + 2));
+    }
+}
+
+fn textarea(area: Place) -> Option<HtmlTextAreaElement> {
+    area.get_untracked()?.dyn_into().ok()
 }

@@ -15,17 +15,24 @@ pub(super) struct MarkdownView {
     container: Element,
     frozen: usize,
     open: Vec<(Block, Element)>,
+    reread: bool,
 }
 
 impl MarkdownView {
     /// A view in this element, which it fills alone.
     pub(super) fn new(container: Element) -> Option<Self> {
         let document = container.owner_document()?;
-        Some(Self { document, container, frozen: 0, open: Vec::new() })
+        Some(Self { document, container, frozen: 0, open: Vec::new(), reread: false })
     }
 
     /// Shows the text as it is now. Frozen blocks are not touched again.
     pub(super) fn update(&mut self, text: &MarkdownStream) {
+        // The text was read anew at its end, and a definition behind a link changed a block that was frozen.
+        if text.was_reread() && !std::mem::replace(&mut self.reread, true) {
+            self.container.set_text_content(None);
+            self.frozen = 0;
+            self.open.clear();
+        }
         let new_frozen = text.frozen().len().saturating_sub(self.frozen);
         let wanted = text.frozen().iter().skip(self.frozen).chain(text.open());
         let mut shown = std::mem::take(&mut self.open).into_iter();
@@ -43,19 +50,6 @@ impl MarkdownView {
         shown.for_each(|(_, element)| element.remove());
         self.open.drain(..new_frozen.min(self.open.len()));
         self.frozen = text.frozen().len();
-    }
-
-    /// Shows the text anew: an old block changed after all.
-    pub(super) fn rebuild(&mut self, text: &MarkdownStream) {
-        self.container.set_text_content(None);
-        self.frozen = 0;
-        self.open.clear();
-        self.update(text);
-    }
-
-    /// Whether the frozen blocks are already on screen.
-    pub(super) fn shown(&self) -> usize {
-        self.frozen
     }
 }
 

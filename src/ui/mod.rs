@@ -7,6 +7,7 @@
 //! | `panel` | the one component that holds the others |
 //! | `transcript`, `call_card`, `approval`, `composer`, `banner` | its parts |
 //! | `markdown_dom` | a markdown tree to DOM nodes, patched in place |
+//! | [`Live`], `node` | a value that views follow, and elements: one type each, for a small payload |
 //! | `words` | every sentence a user reads, as plain functions |
 //!
 //! Views are built with Leptos's element functions, not with `view!`: its static fragments would be set through
@@ -19,12 +20,15 @@ mod banner;
 mod call_card;
 mod composer;
 mod frame;
+mod live;
 mod markdown_dom;
+mod node;
 mod panel;
 mod store;
 mod transcript;
 mod words;
 
 pub use app::{App, Options, RegisterError};
+pub use live::Live;
 pub use panel::{Panel, STYLE};
 pub use store::{CallItem, Item, Store, TextItem};

@@ -3,38 +3,37 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use leptos::prelude::*;
-
 use crate::agent::{Run, Transcript};
 use crate::browser::AgentInfo;
 use crate::markdown::MarkdownStream;
 use crate::protocol::{
     CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Part, ToolCallId, Usage,
 };
-use crate::tools::Registry;
+use crate::tools::{Registry, humanise};
 use crate::ui::frame;
+use crate::ui::live::Live;
 
-/// Everything the panel shows.
-#[derive(Clone, Copy, Debug)]
+/// Everything the panel shows. Copies show, and change, the same.
+#[derive(Clone, Debug)]
 pub struct Store {
     /// The thread, in order.
-    pub items: RwSignal<Vec<Item>>,
+    pub items: Live<Vec<Item>>,
     /// Whether a run is at work.
-    pub running: RwSignal<bool>,
+    pub running: Live<bool>,
     /// How the last run ended, where the user must know.
-    pub ended: RwSignal<Option<EndReason>>,
+    pub ended: Live<Option<EndReason>>,
     /// Something the user should know that is not about a run.
-    pub notice: RwSignal<Option<String>>,
+    pub notice: Live<Option<String>>,
     /// What a screen reader says next.
-    pub announcement: RwSignal<String>,
+    pub announcement: Live<String>,
     /// Tokens of the last run.
-    pub usage: RwSignal<Usage>,
+    pub usage: Live<Usage>,
     /// Who answers.
-    pub agent: RwSignal<AgentInfo>,
+    pub agent: Live<AgentInfo>,
     /// The tools, for their labels.
-    pub registry: RwSignal<Arc<Registry>>,
+    pub registry: Live<Arc<Registry>>,
     /// Whether the model was asked and has said nothing yet.
-    pub waiting: RwSignal<bool>,
+    pub waiting: Live<bool>,
 }
 
 /// One thing in the thread.
@@ -58,9 +57,9 @@ pub struct TextItem {
     /// The answer it is part of.
     pub message: MessageId,
     /// Counts up with each change, at most once a frame.
-    pub version: RwSignal<u32>,
+    pub version: Live<u32>,
     /// How its answer ended; `None` while it is being written.
-    pub status: RwSignal<Option<MessageStatus>>,
+    pub status: Live<Option<MessageStatus>>,
     text: Arc<Mutex<MarkdownStream>>,
     scheduled: Arc<AtomicBool>,
 }
@@ -71,27 +70,27 @@ pub struct CallItem {
     /// Our id.
     pub id: ToolCallId,
     /// The call as it is now.
-    pub view: RwSignal<CallView>,
+    pub view: Live<CallView>,
     /// When it began to run.
-    pub started: RwSignal<Option<Millis>>,
+    pub started: Live<Option<Millis>>,
     /// Why the last decision could not be taken.
-    pub refused: RwSignal<Option<String>>,
+    pub refused: Live<Option<String>>,
 }
 
 impl Store {
-    /// An empty one. Signals live as long as the reactive owner it is made in.
+    /// An empty one, followed as long as the reactive owner it is made in lives.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            items: RwSignal::new(Vec::new()),
-            running: RwSignal::new(false),
-            ended: RwSignal::new(None),
-            notice: RwSignal::new(None),
-            announcement: RwSignal::new(String::new()),
-            usage: RwSignal::new(Usage::default()),
-            agent: RwSignal::new(AgentInfo::default()),
-            registry: RwSignal::new(Arc::default()),
-            waiting: RwSignal::new(false),
+            items: Live::new(Vec::new()),
+            running: Live::new(false),
+            ended: Live::new(None),
+            notice: Live::new(None),
+            announcement: Live::new(String::new()),
+            usage: Live::new(Usage::default()),
+            agent: Live::new(AgentInfo::default()),
+            registry: Live::new(Arc::default()),
+            waiting: Live::new(false),
         }
     }
 
@@ -153,8 +152,15 @@ impl Store {
         }
     }
 
+    /// What a tool is called: its label, or its name in words.
+    #[must_use]
+    pub fn title_of(&self, name: &str) -> String {
+        let label = self.registry.with(|registry| registry.get(name).map(|tool| tool.title()));
+        label.unwrap_or_else(|| humanise(name))
+    }
+
     fn call(&self, id: &ToolCallId) -> Option<CallItem> {
-        self.items.with_untracked(|items| {
+        self.items.peek(|items| {
             items.iter().rev().find_map(|item| match item {
                 Item::Call(call) if call.id == *id => Some(call.clone()),
                 Item::Call(_) | Item::User(..) | Item::Text(_) | Item::Reasoning(_) => None,
@@ -164,13 +170,13 @@ impl Store {
 
     fn grow(&self, message: &MessageId, text: &str, reasoning: bool) {
         self.waiting.set(false);
-        let last = self.items.with_untracked(|items| match items.last() {
+        let last = self.items.peek(|items| match items.last() {
             Some(Item::Text(last)) if !reasoning && last.message == *message => Some(last.clone()),
             Some(Item::Reasoning(last)) if reasoning && last.message == *message => Some(last.clone()),
             _ => None,
         });
         let item = last.unwrap_or_else(|| {
-            let at = self.items.with_untracked(Vec::len);
+            let at = self.items.peek(Vec::len);
             let item = TextItem::new(message, at);
             let shown = item.clone();
             self.items.update(|items| items.push(if reasoning { Item::Reasoning(shown) } else { Item::Text(shown) }));
@@ -181,7 +187,7 @@ impl Store {
 
     fn end_message(&self, message: &MessageId, status: MessageStatus) {
         self.waiting.set(false);
-        let texts: Vec<TextItem> = self.items.with_untracked(|items| {
+        let texts: Vec<TextItem> = self.items.peek(|items| {
             let of_message = |item: &Item| match item {
                 Item::Text(text) | Item::Reasoning(text) if text.message == *message => Some(text.clone()),
                 _ => None,
@@ -233,8 +239,8 @@ impl TextItem {
         Self {
             id: format!("{message}.{at}"),
             message: message.clone(),
-            version: RwSignal::new(0),
-            status: RwSignal::new(None),
+            version: Live::new(0),
+            status: Live::new(None),
             text: Arc::default(),
             scheduled: Arc::default(),
         }
@@ -254,7 +260,7 @@ impl TextItem {
         let item = self.clone();
         frame::next(move || {
             item.scheduled.store(false, Ordering::Relaxed);
-            if item.status.try_get_untracked() == Some(None) {
+            if item.status.now().is_none() {
                 item.text().refresh();
                 item.version.update(|version| *version += 1);
             }
@@ -265,12 +271,7 @@ impl TextItem {
 impl CallItem {
     fn new(view: CallView) -> Self {
         let started = matches!(view.state, CallState::Running).then_some(view.at);
-        Self {
-            id: view.id.clone(),
-            view: RwSignal::new(view),
-            started: RwSignal::new(started),
-            refused: RwSignal::new(None),
-        }
+        Self { id: view.id.clone(), view: Live::new(view), started: Live::new(started), refused: Live::new(None) }
     }
 }
 

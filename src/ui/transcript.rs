@@ -3,66 +3,64 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use leptos::ev;
-use leptos::html::{Div, button, details, div, li, p, summary, ul};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement};
+use web_sys::{Element, Event, HtmlElement};
 
-use crate::protocol::MessageStatus;
+use crate::protocol::{MessageId, MessageStatus};
 use crate::ui::call_card::call_card;
 use crate::ui::markdown_dom::MarkdownView;
+use crate::ui::node::{Child, Node, Place, live, live_text, node, nothing};
 use crate::ui::{App, Item, Store, TextItem, frame, words};
 
 // How far from the end still counts as at the end, in CSS pixels.
 const NEAR_END: i32 = 48;
 
 /// The thread, kept at its end as it grows unless the user scrolled away.
-pub(super) fn transcript(app: &App) -> impl IntoView + use<> {
-    let store = app.store;
-    let scroller = NodeRef::<Div>::new();
-    let stuck = Arc::new(AtomicBool::new(true));
-    let follow = Follow { scroller, stuck: Arc::clone(&stuck) };
-    let watched = follow.clone();
-    Effect::new(move |_| {
-        store.items.track();
-        store.ended.track();
-        watched.soon();
+pub(super) fn transcript(app: &App) -> Node {
+    let store = app.store.clone();
+    let follow = Follow { scroller: Place::new(), stuck: Arc::new(AtomicBool::new(true)) };
+    let (watched, scrolled) = (follow.clone(), follow.clone());
+    Effect::new(move |_: Option<usize>| {
+        store.items.follow();
+        store.ended.follow();
+        let watched = watched.clone();
+        frame::next(move || watched.now());
+        0
     });
-    let shown = app.clone();
+    let (shown, items, place) = (app.clone(), app.store.items.clone(), follow.scroller);
     let list = For(ForProps::builder()
-        .each(move || store.items.get())
+        .each(move || items.get())
         .key(Item::key)
-        .children(move |item| view_of(&shown, item, follow.clone()))
+        .children(move |item| view_of(&shown, item, &follow))
         .build());
-    div()
+    node("div")
         .class("scroller")
         .attr("part", "transcript")
-        .tabindex("0")
+        .attr("tabindex", "0")
         .attr("role", "group")
-        .aria_label("Conversation")
-        .node_ref(scroller)
-        .on(ev::scroll, move |_| {
-            if let Some(element) = scroller.get_untracked() {
-                let left = element.scroll_height() - element.scroll_top() - element.client_height();
-                stuck.store(left < NEAR_END, Ordering::Relaxed);
-            }
-        })
-        .on(ev::click, copy_code)
-        .child((empty_state(app), list, waiting(store)))
+        .attr("aria-label", "Conversation")
+        .place(place)
+        .on("scroll", move |_| scrolled.look())
+        .on("click", |event| copy_code(&event))
+        .child(empty_state(app))
+        .child(list.into_any())
+        .child(waiting(&app.store))
 }
 
 /// Keeps the end of the thread in sight.
 #[derive(Clone)]
 struct Follow {
-    scroller: NodeRef<Div>,
+    scroller: Place,
     stuck: Arc<AtomicBool>,
 }
 
 impl Follow {
-    fn soon(&self) {
-        let this = self.clone();
-        frame::next(move || this.now());
+    fn look(&self) {
+        if let Some(Some(element)) = self.scroller.try_get_untracked() {
+            let left = element.scroll_height() - element.scroll_top() - element.client_height();
+            self.stuck.store(left < NEAR_END, Ordering::Relaxed);
+        }
     }
 
     fn now(&self) {
@@ -74,99 +72,115 @@ impl Follow {
     }
 }
 
-fn view_of(app: &App, item: Item, follow: Follow) -> AnyView {
+fn view_of(app: &App, item: Item, follow: &Follow) -> AnyView {
     match item {
-        Item::User(_, text) => div()
-            .class("user")
-            .attr("part", "user-message")
-            .child((div().class("sr-only").child("You said:"), text))
-            .into_any(),
-        Item::Text(text) => words_view(&text, follow).into_any(),
-        Item::Reasoning(text) => reasoning_view(&text).into_any(),
-        Item::Call(call) => call_card(app, call).into_any(),
+        Item::User(id, text) => user_view(&id, text),
+        Item::Text(text) => words_view(&text, follow.clone()),
+        Item::Reasoning(text) => reasoning_view(text),
+        Item::Call(call) => call_card(app, call).view(),
     }
 }
 
-fn words_view(item: &TextItem, follow: Follow) -> impl IntoView + use<> {
-    let container = NodeRef::<Div>::new();
-    let status = item.status;
+fn user_view(id: &MessageId, text: String) -> AnyView {
+    let who = node("div").class("sr-only").child("You said:");
+    node("div")
+        .class("user")
+        .attr("part", "user-message")
+        .attr("data-message", id.as_str())
+        .child(who)
+        .child(text)
+        .view()
+}
+
+fn words_view(item: &TextItem, follow: Follow) -> AnyView {
+    let container = Place::new();
     let shown = item.clone();
     // The view lives in the effect; the first run makes it, the later ones patch what it made.
     Effect::new(move |view: Option<Option<MarkdownView>>| {
-        shown.version.get();
+        shown.version.follow();
         let mut view = view.flatten().or_else(|| MarkdownView::new(container.get()?.unchecked_into::<Element>()))?;
-        let text = shown.text();
-        let whole = shown.status.get_untracked().is_some();
-        if whole && view.shown() > 0 && text.frozen().len() < view.shown() {
-            view.rebuild(&text);
-        } else {
-            view.update(&text);
-        }
+        view.update(&shown.text());
         follow.now();
         Some(view)
     });
-    let ending = move || status.get().and_then(words::of_status).map(|words| p().class("broken").child(words));
-    let superseded = move || status.get() == Some(MessageStatus::Superseded);
-    div()
-        .class("answer")
-        .class(("superseded", superseded))
-        .attr("part", "assistant-message")
-        .attr("aria-busy", move || if status.get().is_none() { "true" } else { "false" })
-        .child((div().class("md").node_ref(container), ending))
-}
-
-fn reasoning_view(item: &TextItem) -> impl IntoView + use<> {
-    let item = item.clone();
-    let text = move || {
-        item.version.get();
-        item.text().source().to_owned()
+    let (status, ended) = (item.status.clone(), item.status.clone());
+    let class = move || {
+        let superseded = status.get() == Some(MessageStatus::Superseded);
+        Some(if superseded { "answer superseded" } else { "answer" }.to_owned())
     };
-    details().class("reasoning").child((summary().child("Reasoning"), div().class("plain-text").child(text)))
+    let busy = item.status.clone();
+    node("div")
+        .live_attr("class", class)
+        .attr("part", "assistant-message")
+        .live_attr("aria-busy", move || busy.get().is_none().then(|| "true".to_owned()))
+        .child(node("div").class("md").place(container))
+        .child(live(move || {
+            let words = ended.get().and_then(words::of_status);
+            words.map(|words| node("p").class("broken").child(words)).view()
+        }))
+        .view()
 }
 
-fn waiting(store: Store) -> impl IntoView {
-    move || {
-        store.waiting.get().then(|| {
-            div().class("waiting").attr("role", "img").aria_label("The agent is thinking").child((
-                div().class("dot"),
-                div().class("dot"),
-                div().class("dot"),
-            ))
-        })
-    }
+fn reasoning_view(item: TextItem) -> AnyView {
+    let text = live_text(move || {
+        item.version.follow();
+        item.text().source().to_owned()
+    });
+    node("details")
+        .class("reasoning")
+        .child(node("summary").child("Reasoning"))
+        .child(node("div").class("plain-text").child(text))
+        .view()
 }
 
-fn empty_state(app: &App) -> impl IntoView + use<> {
-    let store = app.store;
-    let app = app.clone();
-    move || {
-        if store.items.with(|items| !items.is_empty()) {
-            return None;
+fn waiting(store: &Store) -> AnyView {
+    let waiting = store.waiting.clone();
+    let dot = || node("div").class("dot");
+    live(move || {
+        if !waiting.get() {
+            return nothing();
         }
-        let suggestions = store.agent.with(|agent| agent.suggestions.clone());
-        let buttons: Vec<_> = suggestions
-            .into_iter()
-            .map(|words| {
-                let app = app.clone();
-                let sent = words.clone();
-                li().child(
-                    button()
-                        .attr("type", "button")
-                        .class("suggestion")
-                        .attr("part", "suggestion")
-                        .on(ev::click, move |_| app.send(&sent))
-                        .child(words),
-                )
-            })
-            .collect();
-        let ask = p().child("Ask a question, or say what should be done in this page.");
-        let list = (!buttons.is_empty()).then(|| (p().class("hint").child("For example:"), ul().child(buttons)));
-        Some(div().class("empty").child((ask, list)))
-    }
+        let label = "The agent is thinking";
+        node("div")
+            .class("waiting")
+            .attr("role", "img")
+            .attr("aria-label", label)
+            .child(vec![dot(), dot(), dot()])
+            .view()
+    })
+}
+
+fn empty_state(app: &App) -> AnyView {
+    let app = app.clone();
+    live(move || {
+        if app.store.items.with(|items| !items.is_empty()) {
+            return nothing();
+        }
+        let suggestions = app.store.agent.with(|agent| agent.suggestions.clone());
+        let hint = (!suggestions.is_empty()).then(|| node("p").class("hint").child("For example:"));
+        let list: Vec<Node> = suggestions.into_iter().map(|words| suggestion(&app, words)).collect();
+        node("div")
+            .class("empty")
+            .child(node("p").child("Ask a question, or say what should be done in this page."))
+            .child(hint)
+            .child(node("ul").child(list))
+            .view()
+    })
+}
+
+fn suggestion(app: &App, words: String) -> Node {
+    let (app, sent) = (app.clone(), words.clone());
+    let button = node("button")
+        .attr("type", "button")
+        .class("suggestion")
+        .attr("part", "suggestion")
+        .on("click", move |_| app.send(&sent))
+        .child(words);
+    node("li").child(button)
 }
 
 // One listener for the copy buttons of all code blocks.
-fn copy_code(event: ev::MouseEvent) {
+fn copy_code(event: &Event) {
     let Some(target) = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok()) else { return };
     if !target.class_list().contains("copy") {
         return;

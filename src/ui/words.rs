@@ -81,9 +81,11 @@ pub(super) fn duration(ms: u64) -> String {
 }
 
 /// Tokens of a run, where the provider counts them.
-pub(super) fn of_usage(usage: Usage) -> Option<String> {
-    let Usage { input_tokens, output_tokens } = usage;
-    (input_tokens + output_tokens > 0).then(|| format!("{input_tokens} tokens in, {output_tokens} out"))
+pub(super) fn of_usage(usage: Usage) -> String {
+    match usage {
+        Usage { input_tokens: 0, output_tokens: 0 } => String::new(),
+        Usage { input_tokens, output_tokens } => format!("{input_tokens} tokens in, {output_tokens} out"),
+    }
 }
 
 /// JSON with line breaks, where it is JSON; the text itself where it is not.

@@ -20,7 +20,6 @@ mod page_read;
 pub(crate) use clipboard::copy as copy_text;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ use serde_json::{Value, json};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{AbortSignal, HtmlElement};
 
-use crate::protocol::{Outcome, Risk, Scope, ToolCallId};
+use crate::protocol::{Names, Outcome, Risk, Scope, ToolCallId};
 use crate::tools::{Approval, Definition, error};
 
 /// What runs a tool in the page. The arguments fit its schema.
@@ -49,7 +48,7 @@ pub struct ToolContext {
 /// Every tool that runs in the page, by name.
 #[derive(Default)]
 pub struct BrowserTools {
-    table: RefCell<BTreeMap<String, BrowserTool>>,
+    table: RefCell<Names<BrowserTool>>,
 }
 
 impl BrowserTools {
