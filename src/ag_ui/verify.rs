@@ -33,6 +33,9 @@ enum Entity {
 
 type Owner = Option<String>;
 
+// Between a step's agent and its name.
+const STEP_MARK: char = '\u{1f}';
+
 enum Move {
     Open,
     Use,
@@ -64,6 +67,14 @@ impl Verifier {
         matches!(self.state, State::Finished | State::Failed)
     }
 
+    /// Whose an event is, once it was checked: its tag, or that of what it goes on with (which may leave it out).
+    #[must_use]
+    pub fn owner<'a>(&'a self, event: &'a AgUiEvent) -> Option<&'a str> {
+        let key = entity_of(event.kind).map(|(entity, _, field)| key(event, entity, field));
+        let opener = key.and_then(|key| self.open.get(&key).or_else(|| self.closed.get(&key)));
+        event.owner().or_else(|| opener.and_then(Option::as_deref))
+    }
+
     fn check_run(&mut self, kind: Kind) -> Result<(), String> {
         let name = kind.name();
         self.state = match (self.state, kind) {
@@ -75,8 +86,8 @@ impl Verifier {
             (State::Open, Kind::RunStarted) => return Err("RUN_STARTED while a run is open".to_owned()),
             (State::Fresh | State::Open | State::Finished, Kind::RunError) => State::Failed,
             (State::Open, Kind::RunFinished) => {
-                if let Some(((entity, id), _)) = self.open.iter().next() {
-                    return Err(format!("RUN_FINISHED while {} \"{id}\" is open", entity.name()));
+                if let Some(key) = self.open.keys().next() {
+                    return Err(format!("RUN_FINISHED while {} is open", words(key)));
                 }
                 State::Finished
             }
@@ -89,32 +100,27 @@ impl Verifier {
     }
 
     fn check_entity(&mut self, event: &AgUiEvent, entity: Entity, step: &Move, field: &str) -> Result<(), String> {
-        let id = match entity {
-            // The same step name may be open once in each agent.
-            Entity::Step => format!("{}\u{1f}{}", event.owner().unwrap_or_default(), event.required(field)),
-            _ => event.required(field).to_owned(),
-        };
         let owner = if entity == Entity::Subagent { None } else { event.owner().map(str::to_owned) };
-        let key = (entity, id);
+        let key = key(event, entity, field);
         let name = event.kind.name();
         match step {
             Move::Open => {
                 if self.open.contains_key(&key) {
-                    return Err(format!("{name}: {} \"{}\" is open already", entity.name(), key.1));
+                    return Err(format!("{name}: {} is open already", words(&key)));
                 }
                 if let Some(before) = self.closed.get(&key)
                     && (*before != owner || entity == Entity::Subagent)
                 {
-                    return Err(format!("{name}: {} \"{}\" was another's", entity.name(), key.1));
+                    return Err(format!("{name}: {} was another's", words(&key)));
                 }
                 self.open.insert(key, owner);
             }
             Move::Use | Move::Close => {
                 let Some(opener) = self.open.get(&key) else {
-                    return Err(format!("{name}: {} \"{}\" is not open", entity.name(), key.1));
+                    return Err(format!("{name}: {} is not open", words(&key)));
                 };
                 if owner.is_some() && owner != *opener {
-                    return Err(format!("{name}: {} \"{}\" belongs to another agent", entity.name(), key.1));
+                    return Err(format!("{name}: {} belongs to another agent", words(&key)));
                 }
                 if matches!(step, Move::Close)
                     && let Some(opener) = self.open.remove(&key)
@@ -158,6 +164,19 @@ impl Entity {
             Self::Subagent => "subagent",
         }
     }
+}
+
+fn key(event: &AgUiEvent, entity: Entity, field: &str) -> (Entity, String) {
+    let id = match entity {
+        // The same step name may be open once in each agent.
+        Entity::Step => format!("{}{STEP_MARK}{}", event.owner().unwrap_or_default(), event.required(field)),
+        _ => event.required(field).to_owned(),
+    };
+    (entity, id)
+}
+
+fn words((entity, id): &(Entity, String)) -> String {
+    format!("{} \"{}\"", entity.name(), id.rsplit(STEP_MARK).next().unwrap_or(id))
 }
 
 fn entity_of(kind: Kind) -> Option<(Entity, Move, &'static str)> {
