@@ -8,7 +8,7 @@ pub(super) fn tolerate(text: &str) -> Option<String> {
     if let Some(kept) = before_open_code(last) {
         // An open code span: whatever is in it is no mark.
         let inside = &last[kept..];
-        return (inside.trim_matches('`') != "").then(|| format!("{text}`"));
+        return (!inside.trim_matches('`').is_empty()).then(|| format!("{text}`"));
     }
     let (last, cut) = without_half_link(last);
     let close = open_marks(&last);

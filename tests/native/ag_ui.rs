@@ -489,7 +489,7 @@ fn a_run_may_fail_at_any_moment_and_nothing_is_read_after_it() {
     });
     let text = json!({ "type": "TEXT_MESSAGE_START", "messageId": "m" });
     let said = ["usage 3 1", "error rate_limit after 3000 ms: Slow down."];
-    assert_eq!(decode(&[&stream(&[error.clone()])]), said);
+    assert_eq!(decode(&[&stream(std::slice::from_ref(&error))]), said);
     let found = whole_and_in_pieces(&stream(&[started(), text, error, json!({ "type": 7 })]), decode);
     assert_eq!(found, ["start", "text+", said[0], said[1]]);
 }

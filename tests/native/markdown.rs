@@ -198,7 +198,7 @@ fn addresses(blocks: &[Block]) -> Vec<String> {
         for inline in content {
             match inline {
                 Inline::Emphasis(content) | Inline::Strong(content) | Inline::Strike(content) => {
-                    inlines(content, found)
+                    inlines(content, found);
                 }
                 Inline::Link { address, content } => {
                     found.push(address.clone());
@@ -213,7 +213,7 @@ fn addresses(blocks: &[Block]) -> Vec<String> {
         for block in blocks {
             match block {
                 Block::Paragraph(content) | Block::Plain(content) | Block::Heading(_, content) => {
-                    inlines(content, found)
+                    inlines(content, found);
                 }
                 Block::List { items, .. } => items.iter().for_each(|Item { blocks, .. }| walk(blocks, found)),
                 Block::Quote(blocks) => walk(blocks, found),

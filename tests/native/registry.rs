@@ -177,11 +177,13 @@ fn the_same_tools_read_the_same_in_whatever_order_they_were_registered() {
     assert_eq!(registry(tools.into()).offers(), registry(reversed).offers());
 }
 
+type Change = fn(&mut Definition);
+
 #[test]
 fn a_hash_changes_with_whatever_page_and_gateway_must_agree_on() {
     let hash = weather().hash();
     assert_eq!(hash.len(), 64);
-    let changes: [(&str, fn(&mut Definition)); 9] = [
+    let changes: [(&str, Change); 9] = [
         ("name", |tool| tool.name.push('x')),
         ("version", |tool| tool.version.push('x')),
         ("description", |tool| tool.description.push('x')),

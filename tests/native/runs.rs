@@ -289,9 +289,12 @@ fn a_call_that_is_asked_about_does_not_hold_up_the_others() {
 
 // ---- exactly one result a call ----
 
+// A call, what happens to it, and what the model reads: the code, whether to repeat the call, some of the words.
+type Failure<'a> = (Asked<'a>, fn(&mut Loop), &'a str, bool, &'a str);
+
 #[test]
 fn every_way_to_fail_is_one_result_the_model_can_act_on() {
-    let cases: &[(Asked<'_>, fn(&mut Loop), &str, bool, &str)] = &[
+    let cases: &[Failure<'_>] = &[
         (("a", "weather_raed", OSLO), |_| {}, "unknown_tool", false, "The nearest names are: weather_read."),
         (("a", "xyzzy", OSLO), |_| {}, "unknown_tool", false, "There is no tool with a similar name."),
         (("a", "", OSLO), |_| {}, "unknown_tool", false, "Do not call"),

@@ -108,7 +108,7 @@ impl Host for World {
         // A test that ends lets every bell go unrung.
         wait.then(|rung| async move {
             if rung.is_err() {
-                future::pending().await
+                future::pending::<()>().await;
             }
         })
         .boxed_local()

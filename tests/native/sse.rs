@@ -28,10 +28,13 @@ fn check(bytes: &[u8], expected: &[(&str, &str)]) {
     assert_eq!(found, expected, "{:?}", String::from_utf8_lossy(bytes));
 }
 
+// Bytes, and the events in them.
+type Case<'a> = (&'a [u8], &'a [(&'a str, &'a str)]);
+
 // Made by us from the grammar, WHATWG HTML §9.2.6; the lines marked «spec» are its own examples.
 #[test]
 fn every_form_of_the_grammar_gives_its_events() {
-    let cases: &[(&[u8], &[(&str, &str)])] = &[
+    let cases: &[Case<'_>] = &[
         (b"", &[]),
         (b"data: a\n\n", &[("", "a")]),
         // Line ends.
