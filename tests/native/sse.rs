@@ -40,6 +40,7 @@ fn every_form_of_the_grammar_gives_its_events() {
         // Line ends.
         (b"data: a\r\rdata: b\r\r", &[("", "a"), ("", "b")]),
         (b"data: a\r\n\r\ndata: b\r\n\r\n", &[("", "a"), ("", "b")]),
+        (b"event: x\r\ndata: a\r\ndata: b\r\n\r\n", &[("x", "a\nb")]),
         (b"data: a\n\r\ndata: b\r\n\n", &[("", "a"), ("", "b")]),
         (b"data: a\r\n\rdata: b\n\r", &[("", "a"), ("", "b")]),
         (b"\n\n\r\n\rdata: a\n\n\n\n", &[("", "a")]),
