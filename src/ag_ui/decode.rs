@@ -38,6 +38,8 @@ struct Call {
     id: String,
     arguments: String,
     answered: bool,
+    /// Whether it is being sent a second time, which adds nothing.
+    again: bool,
 }
 
 // As much of a body that is no event stream as an error message needs.
@@ -76,7 +78,7 @@ impl AgUiDecoder {
         if let Err(too_long) = self.sse.push(bytes) {
             return self.fail(ModelErrorKind::Protocol, too_long.to_string());
         }
-        self.drain();
+        self.drain(false);
     }
 
     /// Tells the decoder that the body has ended.
@@ -85,7 +87,7 @@ impl AgUiDecoder {
             return;
         }
         self.sse.finish();
-        self.drain();
+        self.drain(true);
         if !self.heard && !self.over {
             self.read_plain_body();
         }
@@ -97,7 +99,7 @@ impl AgUiDecoder {
         self.ready.pop_front()
     }
 
-    fn drain(&mut self) {
+    fn drain(&mut self, at_end: bool) {
         while let Some(event) = self.sse.next() {
             if self.over {
                 return;
@@ -108,7 +110,7 @@ impl AgUiDecoder {
                     self.frame(frame);
                 }
                 // A frame cut by the end of the body is a cut stream; one in the middle is a broken server.
-                Err(why) if why.is_eof() => self.note(format!("an event's data ends too early: {why}")),
+                Err(why) if at_end && why.is_eof() => self.note(format!("an event's data ends too early: {why}")),
                 Err(why) => self.fail(ModelErrorKind::Protocol, format!("an event's data is not JSON: {why}")),
             }
         }
@@ -136,7 +138,7 @@ impl AgUiDecoder {
     }
 
     fn take(&mut self, event: &AgUiEvent) {
-        let foreign = event.owner().is_some();
+        let foreign = self.verifier.owner(event).is_some();
         match event.kind {
             Kind::RunStarted if !self.opened => {
                 self.opened = true;
@@ -160,14 +162,14 @@ impl AgUiDecoder {
             Kind::ReasoningMessageEnd if !foreign => self.ready.push_back(ModelEvent::ReasoningEnd),
             Kind::ToolCallStart => self.call_start(event),
             Kind::ToolCallArgs => {
-                if let Some(slot) = self.slot(event.required("toolCallId")) {
+                if let Some(slot) = self.written(event) {
                     let text = event.required("delta").to_owned();
                     self.calls[slot].arguments.push_str(&text);
                     self.ready.push_back(ModelEvent::CallDelta { slot, text });
                 }
             }
             Kind::ToolCallEnd => {
-                if let Some(slot) = self.slot(event.required("toolCallId")) {
+                if let Some(slot) = self.written(event) {
                     self.ready.push_back(ModelEvent::CallEnd { slot });
                 }
             }
@@ -183,13 +185,22 @@ impl AgUiDecoder {
         }
     }
 
-    // The last call of an id: a server may reopen one.
     fn slot(&self, id: &str) -> Option<usize> {
-        self.calls.iter().rposition(|call| call.id == id)
+        self.calls.iter().position(|call| call.id == id)
+    }
+
+    /// The call whose arguments an event belongs to, while it is written for the first time.
+    fn written(&self, event: &AgUiEvent) -> Option<usize> {
+        self.slot(event.required("toolCallId")).filter(|slot| !self.calls[*slot].again)
     }
 
     fn call_start(&mut self, event: &AgUiEvent) {
         let id = event.required("toolCallId");
+        if let Some(slot) = self.slot(id) {
+            // A server may reopen a call (a resumed run, say); the reference client keeps what it has, too.
+            self.calls[slot].again = true;
+            return self.note(format!("the call \"{id}\" was sent twice; the first one counts"));
+        }
         let local = event.value("metadata").and_then(|all| all.get(METADATA)).and_then(|ours| ours.get(LOCAL_ID));
         let given = local != Some(&Value::Bool(true));
         self.open_call(id, event.required("toolCallName"), given);
@@ -197,7 +208,7 @@ impl AgUiDecoder {
 
     fn open_call(&mut self, id: &str, name: &str, given: bool) -> usize {
         let slot = self.calls.len();
-        self.calls.push(Call { id: id.to_owned(), arguments: String::new(), answered: false });
+        self.calls.push(Call { id: id.to_owned(), arguments: String::new(), answered: false, again: false });
         let id = given.then(|| id.to_owned());
         self.ready.push_back(ModelEvent::CallStart { slot, id, name: name.to_owned() });
         slot

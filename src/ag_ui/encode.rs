@@ -55,7 +55,7 @@ impl AgUiEncoder {
 
     fn frames(&mut self, event: ModelEvent, out: &mut Vec<Value>) {
         match event {
-            ModelEvent::Start | ModelEvent::Note(_) | ModelEvent::CallEncrypted { .. } => {}
+            ModelEvent::Start | ModelEvent::Note(_) => {}
             ModelEvent::TextStart => self.open_text(out),
             ModelEvent::TextDelta(delta) if delta.is_empty() => {}
             ModelEvent::TextDelta(delta) => {
@@ -80,6 +80,14 @@ impl AgUiEncoder {
             ModelEvent::CallDelta { slot, text } => {
                 if let Some(call) = self.calls.iter().find(|call| call.slot == slot && call.open) {
                     out.push(json!({ "type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": text }));
+                }
+            }
+            ModelEvent::CallEncrypted { slot, value } => {
+                if let Some(call) = self.calls.iter().find(|call| call.slot == slot) {
+                    out.push(json!({
+                        "type": "REASONING_ENCRYPTED_VALUE", "subtype": "tool-call",
+                        "entityId": call.id, "encryptedValue": value,
+                    }));
                 }
             }
             ModelEvent::CallEnd { slot } => self.close_calls(|call| call.slot == slot, out),

@@ -194,11 +194,11 @@ impl AgUiEvent {
             return Read::Corrupt("an event has no \"type\"".to_owned());
         };
         let name = name.clone();
-        if let Some((_, kind)) = RETIRED.iter().find(|(retired, _)| *retired == name) {
+        let retired = RETIRED.iter().find(|(retired, _)| *retired == name).map(|(_, kind)| *kind);
+        if retired.is_some() {
             fields.insert("messageId".to_owned(), Value::from("thinking"));
-            return Read::Known(Self { kind: *kind, fields }, Vec::new());
         }
-        match SHAPES.iter().find(|shape| shape.name == name) {
+        match SHAPES.iter().find(|shape| retired.map_or(shape.name == name, |kind| shape.kind == kind)) {
             None => Read::Unknown(name),
             Some(shape) => match enforce(shape, &mut fields) {
                 Ok(notes) => Read::Known(Self { kind: shape.kind, fields }, notes),

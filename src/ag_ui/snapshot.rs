@@ -24,7 +24,9 @@ pub(super) fn read<'a>(messages: &'a [Value], known: &Names, streamed: &Names) -
         let id = text(message, "id");
         match text(message, "role") {
             "assistant" if !known.contains(id) => {
-                if !streamed.contains(id) && !text(message, "content").is_empty() {
+                // A subagent's words are its own.
+                let foreign = message.get("subagentRunId").is_some_and(Value::is_string);
+                if !foreign && !streamed.contains(id) && !text(message, "content").is_empty() {
                     found.push(Found::Text(text(message, "content")));
                 }
                 let calls = message.get("toolCalls").and_then(Value::as_array);

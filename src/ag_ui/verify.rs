@@ -32,6 +32,9 @@ enum Entity {
 
 type Owner = Option<String>;
 
+// Between the parts of a key: what kind of thing it is, a step's agent, the id.
+const MARK: char = '\u{1f}';
+
 enum Move {
     Open,
     Use,
@@ -63,6 +66,14 @@ impl Verifier {
         matches!(self.state, State::Finished | State::Failed)
     }
 
+    /// Whose an event is, once it was checked: its tag, or that of what it goes on with (which may leave it out).
+    #[must_use]
+    pub fn owner<'a>(&'a self, event: &'a AgUiEvent) -> Option<&'a str> {
+        let key = entity_of(event.kind).map(|(entity, _, field)| key(event, entity, field));
+        let opener = key.and_then(|key| self.open.get(&key).or_else(|| self.closed.get(&key)));
+        event.owner().or_else(|| opener.and_then(Option::as_deref))
+    }
+
     fn check_run(&mut self, kind: Kind) -> Result<(), String> {
         let name = kind.name();
         self.state = match (self.state, kind) {
@@ -75,7 +86,7 @@ impl Verifier {
             (State::Fresh | State::Open | State::Finished, Kind::RunError) => State::Failed,
             (State::Open, Kind::RunFinished) => {
                 if let Some(key) = self.open.keys().next() {
-                    return Err(format!("RUN_FINISHED while {} is open", words_of(key)));
+                    return Err(format!("RUN_FINISHED while {} is open", words(key)));
                 }
                 State::Finished
             }
@@ -88,32 +99,27 @@ impl Verifier {
     }
 
     fn check_entity(&mut self, event: &AgUiEvent, entity: Entity, step: &Move, field: &str) -> Result<(), String> {
-        let id = match entity {
-            // The same step name may be open once in each agent.
-            Entity::Step => format!("{}\u{1f}{}", event.owner().unwrap_or_default(), event.required(field)),
-            _ => event.required(field).to_owned(),
-        };
         let owner = if entity == Entity::Subagent { None } else { event.owner().map(str::to_owned) };
-        let key = key(entity, &id);
+        let key = key(event, entity, field);
         let name = event.kind.name();
         match step {
             Move::Open => {
                 if self.open.contains(&key) {
-                    return Err(format!("{name}: {} is open already", words_of(&key)));
+                    return Err(format!("{name}: {} is open already", words(&key)));
                 }
                 if let Some(before) = self.closed.get(&key)
                     && (*before != owner || entity == Entity::Subagent)
                 {
-                    return Err(format!("{name}: {} was another's", words_of(&key)));
+                    return Err(format!("{name}: {} was another's", words(&key)));
                 }
                 self.open.insert(key, owner);
             }
             Move::Use | Move::Close => {
                 let Some(opener) = self.open.get(&key) else {
-                    return Err(format!("{name}: {} is not open", words_of(&key)));
+                    return Err(format!("{name}: {} is not open", words(&key)));
                 };
                 if owner.is_some() && owner != *opener {
-                    return Err(format!("{name}: {} belongs to another agent", words_of(&key)));
+                    return Err(format!("{name}: {} belongs to another agent", words(&key)));
                 }
                 if matches!(step, Move::Close)
                     && let Some(opener) = self.open.remove(&key)
@@ -127,7 +133,7 @@ impl Verifier {
 
     fn check_parent(&self, event: &AgUiEvent) -> Result<(), String> {
         let Some(parent) = event.text("parentMessageId") else { return Ok(()) };
-        let key = key(Entity::Message, parent);
+        let key = Entity::Message.key(parent);
         match self.open.get(&key).or_else(|| self.closed.get(&key)) {
             Some(owner) if owner.as_deref() != event.owner() => {
                 Err(format!("TOOL_CALL_START: its parent message \"{parent}\" belongs to another agent"))
@@ -138,7 +144,7 @@ impl Verifier {
 
     fn check_parent_agent(&self, event: &AgUiEvent) -> Result<(), String> {
         let Some(parent) = event.text("parentSubagentRunId") else { return Ok(()) };
-        let key = key(Entity::Subagent, parent);
+        let key = Entity::Subagent.key(parent);
         if self.open.contains(&key) || self.closed.contains(&key) {
             return Ok(());
         }
@@ -146,17 +152,11 @@ impl Verifier {
     }
 }
 
-// An entity's kind and id, in one text.
-fn key(entity: Entity, id: &str) -> String {
-    format!("{}\u{1f}{id}", entity.name())
-}
-
-fn words_of(key: &str) -> String {
-    let (entity, id) = key.split_once('\u{1f}').unwrap_or((key, ""));
-    format!("{entity} \"{}\"", id.trim_start_matches('\u{1f}').replace('\u{1f}', " "))
-}
-
 impl Entity {
+    fn key(self, id: &str) -> String {
+        format!("{}{MARK}{id}", self.name())
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Message => "message",
@@ -167,6 +167,20 @@ impl Entity {
             Self::Subagent => "subagent",
         }
     }
+}
+
+fn key(event: &AgUiEvent, entity: Entity, field: &str) -> String {
+    match entity {
+        // The same step name may be open once in each agent.
+        Entity::Step => entity.key(&format!("{}{MARK}{}", event.owner().unwrap_or_default(), event.required(field))),
+        _ => entity.key(event.required(field)),
+    }
+}
+
+fn words(key: &str) -> String {
+    let kind = key.split(MARK).next().unwrap_or_default();
+    let id = key.rsplit(MARK).next().unwrap_or_default();
+    format!("{kind} \"{id}\"")
 }
 
 fn entity_of(kind: Kind) -> Option<(Entity, Move, &'static str)> {

@@ -55,6 +55,8 @@ struct Active {
     run: RunId,
     spent: Spent,
     usage: Usage,
+    /// The tools this step may call, as they were when the model was asked.
+    tools: Arc<Registry>,
     /// Whether this step's answer has been asked for again already.
     asked_again: bool,
 }
@@ -193,7 +195,8 @@ impl Run {
         }
         self.save(Entry::RunStart { run: run.clone(), at: self.at, message: message.clone() });
         self.event(Event::RunStart { run: run.clone(), message });
-        let mut active = Active { run, spent: Spent::default(), usage: Usage::default(), asked_again: false };
+        let tools = Arc::clone(&self.registry);
+        let mut active = Active { run, spent: Spent::default(), usage: Usage::default(), tools, asked_again: false };
         active.spent.pass(self.at, true);
         self.step(active);
     }
@@ -209,7 +212,7 @@ impl Run {
         self.ask(active);
     }
 
-    fn ask(&mut self, active: Active) {
+    fn ask(&mut self, mut active: Active) {
         self.model_calls += 1;
         let call = self.model_calls;
         let message = MessageId(self.mint.mint());
@@ -223,8 +226,8 @@ impl Run {
             context: Vec::new(),
         };
         self.outputs.push_back(Output::CallModel { call, request });
-        let registry = Arc::clone(&self.registry);
-        let stream = Stream { call, draft: Draft::new(message), registry, usage: Usage::default(), heard_at: self.at };
+        active.tools = Arc::clone(&self.registry);
+        let stream = Stream { call, draft: Draft::new(message), usage: Usage::default(), heard_at: self.at };
         self.phase = Phase::Streaming(active, stream);
     }
 
@@ -244,7 +247,7 @@ impl Run {
             return;
         }
         stream.heard_at = self.at;
-        let told = stream.collect(event, &mut self.mint, active.usage, self.at);
+        let told = stream.collect(event, &mut self.mint, &active.tools, active.usage, self.at);
         self.outputs.extend(told.into_iter().map(Output::Event));
     }
 
@@ -264,12 +267,11 @@ impl Run {
 
     fn finish_stream(&mut self, call: u64) {
         let Some((mut active, stream)) = self.take_stream(call) else { return };
-        let registry = Arc::clone(&stream.registry);
         let id = stream.draft.message.clone();
         let (answer, slots) = stream.draft.finish(MessageStatus::Complete);
         // Judged against the thread as it was before this answer, so that a call is not its own duplicate.
         let limits = self.config.limits;
-        let (mut calls, over) = calls::open(&id, slots, &registry, &self.transcript, &mut active.spent, &limits);
+        let (mut calls, over) = calls::open(&id, slots, &active.tools, &self.transcript, &mut active.spent, &limits);
         self.save(Entry::Message(answer.clone()));
         self.transcript.push(Message::Assistant(answer));
         self.event(Event::MessageEnd { message: id, status: MessageStatus::Complete });
@@ -290,7 +292,7 @@ impl Run {
 
     fn fail_stream(&mut self, call: u64, error: ModelError) {
         if let Some((active, stream)) = self.take_stream(call) {
-            self.keep_broken(stream.draft, MessageStatus::Truncated);
+            self.keep_broken(&active.tools, stream.draft, MessageStatus::Truncated);
             self.close(active, EndReason::Error(error));
         }
     }
@@ -298,23 +300,23 @@ impl Run {
     fn model_closed(&mut self, call: u64) {
         let Some((mut active, stream)) = self.take_stream(call) else { return };
         if active.asked_again || stream.draft.agent_ran() {
-            self.keep_broken(stream.draft, MessageStatus::Truncated);
+            self.keep_broken(&active.tools, stream.draft, MessageStatus::Truncated);
             return self.close(active, EndReason::Truncated);
         }
         active.asked_again = true;
-        self.keep_broken(stream.draft, MessageStatus::Superseded);
+        self.keep_broken(&active.tools, stream.draft, MessageStatus::Superseded);
         self.note("The answer broke off before its end; the model is asked again.");
         self.ask(active);
     }
 
     /// Keeps the words of an answer that did not end well, and lets go of its calls.
-    fn keep_broken(&mut self, draft: Draft, status: MessageStatus) {
+    fn keep_broken(&mut self, tools: &Registry, draft: Draft, status: MessageStatus) {
         let message = draft.message.clone();
         let open: Vec<ToolCall> =
             draft.slots().iter().filter(|slot| slot.answered.is_none()).map(|slot| slot.call.clone()).collect();
         let (answer, slots) = draft.finish(status);
         for call in open {
-            let scope = self.registry.get(&call.name).map(|tool| tool.scope);
+            let scope = tools.get(&call.name).map(|tool| tool.scope);
             self.event(Event::Call(calls::view(&message, &call, scope, CallState::Cancelled, self.at)));
         }
         self.event(Event::MessageEnd { message: message.clone(), status });
@@ -324,8 +326,7 @@ impl Run {
         self.save(Entry::Message(answer.clone()));
         self.transcript.push(Message::Assistant(answer));
         let mut spent = Spent::default();
-        let (calls, _) =
-            calls::open(&message, slots, &self.registry, &Transcript::default(), &mut spent, &self.config.limits);
+        let (calls, _) = calls::open(&message, slots, tools, &Transcript::default(), &mut spent, &self.config.limits);
         for call in &calls {
             self.announce(call);
         }
@@ -380,17 +381,16 @@ impl Run {
         let Some((active, mut calls)) = self.take_calls() else { return };
         let asked = |call: &&mut Call| call.call.id == *id && matches!(call.state, State::Asked { .. });
         if let Some(call) = calls.iter_mut().find(asked) {
-            self.decide_call(call, decision);
+            self.decide_call(&active.tools, call, decision);
         }
         self.settle_or_wait(active, calls);
     }
 
-    fn decide_call(&mut self, call: &mut Call, decision: Decision) {
+    fn decide_call(&mut self, tools: &Registry, call: &mut Call, decision: Decision) {
         let id = call.call.id.clone();
         match decision {
             Decision::Approve { arguments } => {
-                let registry = Arc::clone(&self.registry);
-                if let Err(error) = call.approve(arguments.clone(), &registry) {
+                if let Err(error) = call.approve(arguments.clone(), tools) {
                     return self.event(Event::DecisionRefused { call: id, reason: error.message });
                 }
                 if let Some(tool) = &call.tool {
@@ -477,7 +477,7 @@ impl Run {
             Phase::Streaming(mut active, stream) => {
                 active.usage += stream.usage;
                 self.outputs.push_back(Output::CancelModel { call: stream.call });
-                self.keep_broken(stream.draft, MessageStatus::Stopped);
+                self.keep_broken(&active.tools, stream.draft, MessageStatus::Stopped);
                 self.close(active, reason);
             }
             Phase::Settling(active, mut calls) => {

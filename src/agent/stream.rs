@@ -1,7 +1,5 @@
 //! A model call at work: its events become a draft, and what those who watch hear. Decides nothing.
 
-use std::sync::Arc;
-
 use crate::agent::calls;
 use crate::agent::draft::Draft;
 use crate::protocol::{CallState, Event, IdMint, Millis, ModelEvent, ToolCall, Usage};
@@ -12,15 +10,20 @@ use crate::tools::Registry;
 pub(super) struct Stream {
     pub(super) call: u64,
     pub(super) draft: Draft,
-    /// The tools this step may call, as they were when the model was asked.
-    pub(super) registry: Arc<Registry>,
     pub(super) usage: Usage,
     pub(super) heard_at: Millis,
 }
 
 impl Stream {
     /// Adds an event to the draft and says what those who watch should hear.
-    pub(super) fn collect(&mut self, event: ModelEvent, mint: &mut IdMint, before: Usage, at: Millis) -> Vec<Event> {
+    pub(super) fn collect(
+        &mut self,
+        event: ModelEvent,
+        mint: &mut IdMint,
+        tools: &Registry,
+        before: Usage,
+        at: Millis,
+    ) -> Vec<Event> {
         let message = self.draft.message.clone();
         match event {
             ModelEvent::TextStart | ModelEvent::TextEnd | ModelEvent::ReasoningStart | ModelEvent::ReasoningEnd => {
@@ -36,7 +39,7 @@ impl Stream {
             }
             ModelEvent::CallStart { slot, id, name } => {
                 return match self.draft.call(slot, id, name.clone(), mint).map(|slot| slot.call.clone()) {
-                    Some(call) => vec![self.view(&call, CallState::InputStreaming, at)],
+                    Some(call) => vec![self.view(&call, tools, CallState::InputStreaming, at)],
                     None => vec![Event::Note(format!("The model sent the call of \"{name}\" twice under one id."))],
                 };
             }
@@ -48,14 +51,14 @@ impl Stream {
             }
             ModelEvent::CallEnd { slot } => {
                 if let Some(call) = self.draft.slot(slot).map(|slot| slot.call.clone()) {
-                    return vec![self.view(&call, CallState::InputAvailable, at)];
+                    return vec![self.view(&call, tools, CallState::InputAvailable, at)];
                 }
             }
             ModelEvent::CallArguments { slot, text } => {
                 if let Some(slot) = self.draft.slot(slot) {
                     slot.call.arguments = text;
                     let call = slot.call.clone();
-                    return vec![self.view(&call, CallState::InputAvailable, at)];
+                    return vec![self.view(&call, tools, CallState::InputAvailable, at)];
                 }
             }
             ModelEvent::CallEncrypted { slot, value } => {
@@ -80,8 +83,8 @@ impl Stream {
         Vec::new()
     }
 
-    fn view(&self, call: &ToolCall, state: CallState, at: Millis) -> Event {
-        let scope = self.registry.get(&call.name).map(|tool| tool.scope);
+    fn view(&self, call: &ToolCall, tools: &Registry, state: CallState, at: Millis) -> Event {
+        let scope = tools.get(&call.name).map(|tool| tool.scope);
         Event::Call(calls::view(&self.draft.message, call, scope, state, at))
     }
 }

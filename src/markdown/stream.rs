@@ -58,7 +58,8 @@ impl MarkdownStream {
             self.open_at += cut;
         }
         let tail = &self.source[self.open_at..];
-        self.open = match tolerate(tail) {
+        let mended = if ends_in_code(found.last().map(|(block, _)| block)) { None } else { tolerate(tail) };
+        self.open = match mended {
             Some(mended) => blocks(&mended, &mut self.references.clone()).into_iter().map(|(block, _)| block).collect(),
             None => found.into_iter().map(|(block, _)| block).collect(),
         };
@@ -78,5 +79,15 @@ impl MarkdownStream {
     #[must_use]
     pub fn was_reread(&self) -> bool {
         self.reread
+    }
+}
+
+// Whether a text that reads like this ends inside of code or HTML, where marks are only letters.
+fn ends_in_code(last: Option<&Block>) -> bool {
+    match last {
+        Some(Block::Code { .. } | Block::Html(_)) => true,
+        Some(Block::Quote(inner)) => ends_in_code(inner.last()),
+        Some(Block::List { items, .. }) => items.last().is_some_and(|item| ends_in_code(item.blocks.last())),
+        _ => false,
     }
 }

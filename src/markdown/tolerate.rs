@@ -1,20 +1,14 @@
 //! Marks that are still open at the end of a growing text, closed for the moment. Knows nothing of blocks.
 
 /// The text with its last paragraph's open marks closed or, of a half-written link, left out;
-/// `None` where there is nothing to mend. Never makes a link.
+/// `None` where there is nothing to mend. Never makes a link. Not for a text that ends in a block of code.
 pub(super) fn tolerate(text: &str) -> Option<String> {
-    if in_fence(text) {
-        return None;
-    }
     let start = text.rfind("\n\n").map_or(0, |at| at + 2);
     let last = &text[start..];
-    if last.starts_with("    ") || last.starts_with('\t') {
-        return None;
-    }
     if let Some(kept) = before_open_code(last) {
         // An open code span: whatever is in it is no mark.
         let inside = &last[kept..];
-        return (inside.trim_matches('`') != "").then(|| format!("{text}`"));
+        return (!inside.trim_matches('`').is_empty()).then(|| format!("{text}`"));
     }
     let (last, cut) = without_half_link(last);
     let close = open_marks(&last);
@@ -27,26 +21,6 @@ pub(super) fn tolerate(text: &str) -> Option<String> {
         _ => format!("{}{}{close}", &text[..start], last.trim_end()),
     };
     Some(mended)
-}
-
-fn in_fence(text: &str) -> bool {
-    let mut fence: Option<&str> = None;
-    for line in text.lines() {
-        let line = line.trim_start();
-        let mark = if line.starts_with("```") {
-            "```"
-        } else if line.starts_with("~~~") {
-            "~~~"
-        } else {
-            continue;
-        };
-        fence = match fence {
-            None => Some(mark),
-            Some(open) if open == mark => None,
-            open => open,
-        };
-    }
-    fence.is_some()
 }
 
 // Where a single-backtick code span opens that never closes.

@@ -95,6 +95,16 @@ impl Schema {
         if problems.is_empty() { Ok(compiled) } else { Err(problems) }
     }
 
+    /// Compiles a schema of anything.
+    ///
+    /// # Errors
+    /// Every fault of the schema, each with its place.
+    pub fn compile(schema: &Value) -> Result<Self, Vec<SchemaProblem>> {
+        let mut problems = Vec::new();
+        let compiled = compile(schema, "", 0, &mut problems);
+        if problems.is_empty() { Ok(compiled) } else { Err(problems) }
+    }
+
     /// Checks a value.
     ///
     /// # Errors
@@ -384,7 +394,10 @@ fn strings(value: &Value) -> Result<Vec<String>, String> {
 }
 
 fn size(value: &Value) -> Result<u64, String> {
-    value.as_u64().ok_or_else(|| "must be a whole number, 0 or more".to_owned())
+    // 2.0 is a whole number (Core §4.2.3).
+    let whole = |number: &f64| number.fract() == 0.0 && (0.0..9e15).contains(number);
+    let size = value.as_u64().or_else(|| value.as_f64().filter(whole).map(|number| number as u64));
+    size.ok_or_else(|| "must be a whole number, 0 or more".to_owned())
 }
 
 // Kept as it was written, and so read back to whoever broke it.

@@ -49,7 +49,7 @@ impl SseDecoder {
             chunk = chunk.strip_prefix(b"\n").unwrap_or(chunk);
         }
         while let Some(at) = chunk.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.line.extend_from_slice(&chunk[..at]);
+            self.take(&chunk[..at])?;
             let rest = &chunk[at + 1..];
             chunk = match (chunk[at], rest.first()) {
                 (b'\r', Some(b'\n')) => &rest[1..],
@@ -61,7 +61,12 @@ impl SseDecoder {
             };
             self.end_line();
         }
-        self.line.extend_from_slice(chunk);
+        self.take(chunk)
+    }
+
+    // Counted at every piece of a line, so that the same bytes fail in whatever pieces they come.
+    fn take(&mut self, piece: &[u8]) -> Result<(), TooLong> {
+        self.line.extend_from_slice(piece);
         self.failed = self.line.len() + self.data.len() > MAX_EVENT_BYTES;
         if self.failed { Err(TooLong) } else { Ok(()) }
     }

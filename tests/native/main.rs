@@ -1,6 +1,16 @@
 //! Everything that needs no browser.
 #![cfg(not(target_arch = "wasm32"))]
+#![allow(clippy::unwrap_used, reason = "a test that can not go on should stop where it stands")]
 
+mod ag_ui;
+mod architecture;
 mod demo_model;
 #[cfg(feature = "gateway")]
 mod demo_shop;
+mod markdown;
+mod openai_chat;
+mod registry;
+mod runs;
+mod session;
+mod sse;
+mod support;

@@ -48,7 +48,7 @@ impl ChatDecoder {
         if let Err(too_long) = self.sse.push(bytes) {
             return self.fail(ModelError::new(ModelErrorKind::Protocol, too_long.to_string()));
         }
-        self.drain();
+        self.drain(false);
     }
 
     /// Tells the decoder that the body has ended.
@@ -57,12 +57,12 @@ impl ChatDecoder {
             return;
         }
         self.sse.finish();
-        self.drain();
+        self.drain(true);
         if !self.heard && !self.over {
             let body = std::mem::take(&mut self.body);
             let text = String::from_utf8_lossy(&body).trim().to_owned();
             if text.starts_with(['{', '[']) {
-                self.data(&text);
+                self.data(&text, true);
             }
         }
         if self.finish.is_some() {
@@ -76,7 +76,7 @@ impl ChatDecoder {
         self.ready.pop_front()
     }
 
-    fn drain(&mut self) {
+    fn drain(&mut self, at_end: bool) {
         while let Some(event) = self.sse.next() {
             if self.over {
                 return;
@@ -85,11 +85,11 @@ impl ChatDecoder {
                 self.body = Vec::new();
                 self.ready.push_back(ModelEvent::Start);
             }
-            self.data(event.data.trim());
+            self.data(event.data.trim(), at_end);
         }
     }
 
-    fn data(&mut self, data: &str) {
+    fn data(&mut self, data: &str, at_end: bool) {
         if data == "[DONE]" {
             return self.end();
         }
@@ -100,7 +100,8 @@ impl ChatDecoder {
         for value in Deserializer::from_str(data).into_iter::<Value>() {
             match value {
                 Ok(value) => self.chunk(&value),
-                Err(why) if why.is_eof() => {
+                // A chunk cut by the end of the body is a cut stream; one in the middle is a broken server.
+                Err(why) if at_end && why.is_eof() => {
                     return self.ready.push_back(ModelEvent::Note(format!("a chunk ends too early: {why}")));
                 }
                 Err(why) => {

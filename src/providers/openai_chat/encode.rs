@@ -1,6 +1,6 @@
 //! A request as Chat Completions JSON. Knows nothing of the answer.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
@@ -8,6 +8,9 @@ use crate::protocol::{AssistantMessage, Message, ModelRequest, ToolCallId, ToolO
 
 // OpenAI refuses longer ones.
 const MAX_CALL_ID: usize = 40;
+
+const NO_RESULT: &str =
+    r#"{"status":"error","code":"interrupted","message":"no result was produced","retryable":false}"#;
 
 /// The body of `POST …/chat/completions`.
 ///
@@ -32,23 +35,16 @@ fn messages(request: &ModelRequest) -> Vec<Value> {
     if !system.is_empty() {
         out.push(json!({ "role": "system", "content": system }));
     }
-    let results: BTreeMap<&ToolCallId, &str> = request
-        .messages
-        .iter()
-        .filter_map(|message| match message {
-            Message::Tool(tool) => Some((&tool.result.call, tool.result.content.as_str())),
-            Message::User { .. } | Message::Assistant(_) => None,
-        })
-        .collect();
-    for message in &request.messages {
+    let mut ids = WireIds::default();
+    for (at, message) in request.messages.iter().enumerate() {
         match message {
             Message::User { content, .. } => out.push(json!({ "role": "user", "content": content })),
             Message::Assistant(answer) => {
-                out.push(assistant(answer));
-                for call in answer.calls() {
-                    let content = results.get(&call.id).copied();
-                    let content = content.unwrap_or(r#"{"status":"error","code":"interrupted","message":"no result was produced","retryable":false}"#);
-                    out.push(json!({ "role": "tool", "tool_call_id": call_id(&call.id), "content": content }));
+                let ids: Vec<String> = answer.calls().map(|call| ids.take(&call.id)).collect();
+                out.push(assistant(answer, &ids));
+                for (call, id) in answer.calls().zip(ids) {
+                    let content = result_of(&call.id, &request.messages[at + 1..]).unwrap_or(NO_RESULT);
+                    out.push(json!({ "role": "tool", "tool_call_id": id, "content": content }));
                 }
             }
             // Written behind its call.
@@ -56,6 +52,36 @@ fn messages(request: &ModelRequest) -> Vec<Value> {
         }
     }
     out
+}
+
+// The first answer to a call; what stands behind another call of the same id is that one's.
+fn result_of<'a>(call: &ToolCallId, later: &'a [Message]) -> Option<&'a str> {
+    let calls_again = |message: &&Message| matches!(message, Message::Assistant(answer) if answer.calls().any(|other| other.id == *call));
+    later.iter().take_while(|message| !calls_again(message)).find_map(|message| match message {
+        Message::Tool(tool) if tool.result.call == *call => Some(tool.result.content.as_str()),
+        Message::User { .. } | Message::Assistant(_) | Message::Tool(_) => None,
+    })
+}
+
+/// The ids of the calls of one request: the call's own, unless it is empty, too long or was there before.
+#[derive(Default)]
+struct WireIds {
+    used: BTreeSet<String>,
+}
+
+impl WireIds {
+    fn take(&mut self, id: &ToolCallId) -> String {
+        let own = Some(id.0.clone()).filter(|id| !id.is_empty() && id.len() <= MAX_CALL_ID && !self.used.contains(id));
+        let id = own.unwrap_or_else(|| {
+            let mut number = self.used.len();
+            while self.used.contains(&format!("call_{number}")) {
+                number += 1;
+            }
+            format!("call_{number}")
+        });
+        self.used.insert(id.clone());
+        id
+    }
 }
 
 fn system(request: &ModelRequest) -> String {
@@ -68,12 +94,13 @@ fn system(request: &ModelRequest) -> String {
         .join("\n\n")
 }
 
-fn assistant(answer: &AssistantMessage) -> Value {
+fn assistant(answer: &AssistantMessage, ids: &[String]) -> Value {
     let calls: Vec<Value> = answer
         .calls()
-        .map(|call| {
+        .zip(ids)
+        .map(|(call, id)| {
             let function = json!({ "name": call.name, "arguments": arguments(&call.arguments) });
-            json!({ "id": call_id(&call.id), "type": "function", "function": function })
+            json!({ "id": id, "type": "function", "function": function })
         })
         .collect();
     // Some servers want "" rather than null, and none refuses it.
@@ -92,10 +119,6 @@ fn arguments(text: &str) -> String {
         _ if text.trim().is_empty() => "{}".to_owned(),
         _ => json!({ "_raw": text }).to_string(),
     }
-}
-
-fn call_id(id: &ToolCallId) -> String {
-    id.0.chars().take(MAX_CALL_ID).collect()
 }
 
 fn tool(offer: &ToolOffer) -> Value {

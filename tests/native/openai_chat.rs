@@ -1,0 +1,410 @@
+//! Chat Completions: each quirk of the servers that speak it, and the exact bodies we send them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use pagehand::protocol::{
+    AssistantMessage, ContextItem, Message, MessageId, MessageStatus, ModelErrorKind, ModelRequest, Part, RunId,
+    ThreadId, ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult,
+};
+use pagehand::providers::openai_chat::{ChatDecoder, encode, error_in};
+use serde_json::{Value, json};
+
+use crate::support::words::words;
+use crate::support::{fixture, whole_and_in_pieces};
+
+fn decode(pieces: &[&[u8]]) -> Vec<String> {
+    let mut decoder = ChatDecoder::default();
+    let mut events = Vec::new();
+    for piece in pieces {
+        decoder.push(piece);
+        events.extend(std::iter::from_fn(|| decoder.next()));
+    }
+    decoder.finish();
+    events.extend(std::iter::from_fn(|| decoder.next()));
+    words(&events)
+}
+
+/// The same in any pieces, and a stream that breaks off before its finish reason never says that it is done.
+fn check_bytes(bytes: &[u8], expected: &[&str]) {
+    assert_eq!(whole_and_in_pieces(bytes, decode), expected);
+    let finish = [r#""finish_reason":""#, r#""finish_reason": ""#, "[DONE]"];
+    let text = String::from_utf8_lossy(bytes);
+    let Some(first) = finish.iter().filter_map(|mark| text.find(mark)).min() else { return };
+    for at in 0..first {
+        let cut = decode(&[&bytes[..at]]);
+        assert!(!cut.iter().any(|word| word.starts_with("finish")), "cut at {at}: {cut:?}");
+    }
+}
+
+fn check(name: &str, expected: &[&str]) {
+    let expected = [&["start"], expected].concat();
+    check_bytes(&fixture(&format!("openai_chat/{name}.sse")), &expected);
+}
+
+const OSLO: &str = r#"args 0 {"city":"Oslo"}"#;
+const ROME: &str = r#"args 1 {"city":"Rome"}"#;
+
+#[test]
+fn the_documented_stream_is_understood() {
+    check(
+        "two_calls",
+        &[
+            "text+",
+            "text Checking both.",
+            "text-",
+            "call 0 get_weather id=call_a",
+            r#"args 0 {"city":"Os"#,
+            r#"args 0 lo"}"#,
+            "call 1 get_time id=call_b",
+            r#"args 1 {"zone":"Europe/Oslo"}"#,
+            "usage 80 31",
+            "call- 0",
+            "call- 1",
+            "finish calls",
+        ],
+    );
+    check("refusal", &["text+", "text I can", "text not.", "text-", "finish done"]);
+}
+
+#[test]
+fn two_calls_stay_two_whatever_index_and_id_say() {
+    let end = ["call- 0", "call- 1", "finish calls"];
+    let with_ids = [&["call 0 get_weather id=call_a", OSLO, "call 1 get_weather id=call_b", ROME][..], &end].concat();
+    check("index_missing", &with_ids);
+    check("index_always_zero", &with_ids);
+    check(
+        "index_missing_pieces",
+        &[
+            "call 0 get_weather",
+            r#"args 0 {"city":"#,
+            r#"args 0 "Oslo"}"#,
+            "call 1 get_weather",
+            ROME,
+            end[0],
+            end[1],
+            "finish done",
+        ],
+    );
+    check(
+        "index_reused",
+        &[&["call 0 get_weather", OSLO, "call 1 get_time", r#"args 1 {"zone":"x"}"#][..], &end].concat(),
+    );
+    check(
+        "id_missing",
+        &[
+            "call 0 get_weather",
+            OSLO,
+            "call 1 get_weather",
+            ROME,
+            "call 2 get_time",
+            "args 2 {}",
+            end[0],
+            end[1],
+            "call- 2",
+            "finish calls",
+        ],
+    );
+}
+
+#[test]
+fn one_call_stays_one_however_it_is_cut_up() {
+    let end = ["call- 0", "finish calls"];
+    let head = ["call 0 get_weather id=call_a", r#"args 0 {"city":"#];
+    for name in ["index_twice_in_a_chunk", "id_empty_later", "last_chunk_repeats", "name_late"] {
+        check(name, &[&head[..], &[r#"args 0 "Oslo"}"#], &end].concat());
+    }
+    check("id_changes", &[&head[..], &[r#"args 0 "Os"#, r#"args 0 lo"}"#], &end].concat());
+}
+
+#[test]
+fn arguments_are_taken_in_any_form() {
+    check(
+        "arguments_whole",
+        &[
+            "call 0 get_weather id=a",
+            OSLO,
+            "call 1 get_weather id=b",
+            ROME,
+            "call 2 get_time id=c",
+            "call 3 get_time id=d",
+            "call 4 get_time id=e",
+            "call- 0",
+            "call- 1",
+            "call- 2",
+            "call- 3",
+            "call- 4",
+            "finish calls",
+        ],
+    );
+    check(
+        "in_message",
+        &["text+", "text Looking.", "text-", "call 0 get_weather id=call_a", OSLO, "call- 0", "finish calls"],
+    );
+}
+
+#[test]
+fn reasoning_has_two_names() {
+    check(
+        "reasoning_ollama",
+        &["reasoning+", "reasoning Hm", "reasoning .", "reasoning-", "text+", "text Hæ.", "text-", "finish done"],
+    );
+    check(
+        "reasoning_deepseek",
+        &["reasoning+", "reasoning Hm.", "reasoning-", "text+", "text Hi.", "text-", "finish done"],
+    );
+}
+
+#[test]
+fn every_form_of_an_end_is_an_end() {
+    let hi = |end: &'static str| ["text+", "text Hi.", "text-", end];
+    check("usage_missing", &hi("finish done"));
+    check("stop_with_calls", &["call 0 get_weather id=call_a", OSLO, "call- 0", "finish done"]);
+    check("calls_without_calls", &hi("finish calls"));
+    check("finish_null", &hi("finish done"));
+    check("finish_without_done", &hi("finish length"));
+    check("finish_words", &hi("finish refused"));
+}
+
+#[test]
+fn an_error_inside_the_stream_is_an_error_in_the_servers_words() {
+    check("error_openrouter", &["text+", "text Hi.", "error rate_limit: Rate limited."]);
+    check("error_vllm", &["text+", "text Hi.", "error upstream: Out of memory."]);
+    check("error_gemini", &["error bad_request: Bad function name."]);
+}
+
+#[test]
+fn chunks_without_a_border_are_read_one_by_one() {
+    check("glued", &["text+", "text a", "text b", "text c", "text-", "finish done"]);
+}
+
+#[test]
+fn a_stream_without_an_end_is_cut() {
+    for (body, expected) in [
+        ("", &[][..]),
+        (": keep-alive\n\n", &[]),
+        ("data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"}}]}\n\n", &["start", "text+", "text Hi."]),
+    ] {
+        check_bytes(body.as_bytes(), expected);
+    }
+}
+
+#[test]
+fn a_broken_chunk_in_the_middle_ends_the_run_and_one_at_the_end_is_a_cut() {
+    let hi = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"}}]}\n\n";
+    let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    for (middle, expected) in [
+        ("data: nonsense\n\n", "error protocol: the model's server sent a chunk that is not JSON"),
+        ("data: {\"choices\":[{\"del\n\n", "error protocol: the model's server sent a chunk that is not JSON"),
+    ] {
+        let found = whole_and_in_pieces(format!("{hi}{middle}{end}").as_bytes(), decode);
+        assert!(found.last().unwrap().starts_with(expected), "{found:?}");
+    }
+    let found = whole_and_in_pieces(format!("{hi}data: {{\"choices\":[{{\"del").as_bytes(), decode);
+    assert_eq!(found[..3], ["start", "text+", "text Hi."]);
+    assert!(found[3].starts_with("note a chunk ends too early"), "{found:?}");
+    assert_eq!(found.len(), 4);
+}
+
+#[test]
+fn a_plain_body_is_read_as_one_chunk() {
+    let answer = json!({ "object": "chat.completion", "usage": { "prompt_tokens": 3, "completion_tokens": 1 }, "choices": [{
+        "index": 0, "finish_reason": "stop", "message": { "role": "assistant", "content": "Hi." } }] });
+    for body in [answer.to_string(), format!("{answer:#}\n")] {
+        assert_eq!(
+            whole_and_in_pieces(body.as_bytes(), decode),
+            ["usage 3 1", "text+", "text Hi.", "text-", "finish done"]
+        );
+    }
+    let error = json!({ "error": { "message": "no such model", "code": "model_not_found" } }).to_string();
+    assert_eq!(whole_and_in_pieces(error.as_bytes(), decode), ["error upstream: no such model"]);
+    let cut = &answer.to_string()[..100];
+    assert!(!decode(&[cut.as_bytes()]).iter().any(|word| word.starts_with("finish")));
+}
+
+#[test]
+fn every_shape_of_an_error_is_found() {
+    use ModelErrorKind::{Auth, BadRequest, RateLimit, Upstream};
+    let cases = [
+        (json!({ "error": { "message": "m", "code": 401 } }), Auth, "m"),
+        (json!({ "error": { "message": "m", "code": "invalid_api_key" } }), Auth, "m"),
+        (json!({ "error": { "message": "m", "code": "rate_limit_exceeded" } }), RateLimit, "m"),
+        (json!({ "error": { "message": "m", "code": 429 } }), RateLimit, "m"),
+        (json!({ "error": { "message": "m", "code": null, "type": "x" } }), Upstream, "m"),
+        (json!({ "error": "m" }), Upstream, "m"),
+        (json!({ "object": "error", "message": "m", "code": 400 }), BadRequest, "m"),
+        (json!([{ "error": { "message": "m", "code": 503 } }]), Upstream, "m"),
+        (json!({ "error": {} }), Upstream, "the model's server reported an error without a message"),
+    ];
+    for (body, kind, words) in cases {
+        let error = error_in(&body).unwrap_or_else(|| panic!("none in {body}"));
+        assert_eq!((error.kind, error.message.as_str()), (kind, words), "{body}");
+    }
+    for body in [
+        json!({ "error": null, "choices": [] }),
+        json!({ "object": "chat.completion.chunk" }),
+        json!([]),
+        json!("error"),
+    ] {
+        assert_eq!(error_in(&body), None, "{body}");
+    }
+}
+
+// ---- encode ----
+
+fn request(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest {
+        thread: ThreadId::from("t"),
+        run: RunId::from("r"),
+        instructions: "Be brief.".to_owned(),
+        messages,
+        tools: vec![ToolOffer {
+            name: "get_weather".to_owned(),
+            description: "Reads the weather.".to_owned(),
+            parameters: Arc::new(json!({ "type": "object" })),
+        }],
+        context: vec![ContextItem::new("address of the page", "/orders"), ContextItem::new("time", "noon")],
+    }
+}
+
+fn user(text: &str) -> Message {
+    Message::User { id: MessageId::from("u"), content: text.to_owned() }
+}
+
+fn answer(text: &str, calls: &[(&str, &str)]) -> Message {
+    let text = (!text.is_empty()).then(|| Part::Text { text: text.to_owned() });
+    let call = |(id, arguments): &(&str, &str)| {
+        Part::Call(ToolCall {
+            id: ToolCallId::from(*id),
+            wire_id: None,
+            name: "get_weather".to_owned(),
+            arguments: (*arguments).to_owned(),
+            encrypted_value: None,
+        })
+    };
+    let parts = text.into_iter().chain(calls.iter().map(call)).collect();
+    Message::Assistant(AssistantMessage { id: MessageId::from("a"), parts, status: MessageStatus::Complete })
+}
+
+fn result(call: &str, content: &str) -> Message {
+    let result = ToolResult { call: ToolCallId::from(call), content: content.to_owned(), error: None };
+    Message::Tool(ToolMessage { id: MessageId(format!("{call}r")), result })
+}
+
+fn sent(messages: Vec<Message>) -> Vec<Value> {
+    let body = encode(&request(messages), "small");
+    body["messages"].as_array().unwrap()[1..].to_vec()
+}
+
+#[test]
+fn a_request_is_written_exactly() {
+    let thread = vec![
+        user("Weather?"),
+        answer("Looking.", &[("one", r#"{"city":"Oslo"}"#)]),
+        result("one", "4"),
+        answer("Cold.", &[]),
+    ];
+    let expected = json!({
+        "model": "small",
+        "stream": true,
+        "stream_options": { "include_usage": true },
+        "messages": [
+            { "role": "system", "content": "Be brief.\n\naddress of the page: /orders\ntime: noon" },
+            { "role": "user", "content": "Weather?" },
+            { "role": "assistant", "content": "Looking.", "tool_calls": [
+                { "id": "one", "type": "function", "function": { "name": "get_weather", "arguments": "{\"city\":\"Oslo\"}" } }] },
+            { "role": "tool", "tool_call_id": "one", "content": "4" },
+            { "role": "assistant", "content": "Cold." },
+        ],
+        "tools": [{ "type": "function", "function": {
+            "name": "get_weather", "description": "Reads the weather.", "parameters": { "type": "object" } } }],
+        "parallel_tool_calls": true,
+    });
+    assert_eq!(encode(&request(thread), "small"), expected);
+}
+
+#[test]
+fn what_is_not_there_is_not_written() {
+    let mut bare = request(vec![user("Hello.")]);
+    (bare.tools, bare.context, bare.instructions) = (Vec::new(), Vec::new(), String::new());
+    let expected = json!({
+        "model": "small", "stream": true, "stream_options": { "include_usage": true },
+        "messages": [{ "role": "user", "content": "Hello." }],
+    });
+    assert_eq!(encode(&bare, "small"), expected);
+}
+
+#[test]
+fn arguments_that_are_not_json_are_written_as_json() {
+    for (arguments, expected) in [
+        (r#"{"a":1}"#, r#"{"a":1}"#),
+        ("", "{}"),
+        ("  ", "{}"),
+        (r#"{"a":"#, r#"{"_raw":"{\"a\":"}"#),
+        ("[1]", r#"{"_raw":"[1]"}"#),
+        (r#""{\"a\":1}""#, r#"{"a":1}"#),
+    ] {
+        let found = sent(vec![answer("", &[("one", arguments)]), result("one", "4")]);
+        assert_eq!(found[0]["tool_calls"][0]["function"]["arguments"], expected, "{arguments:?}");
+    }
+}
+
+/// Every call is followed at once by exactly one message for it, in order; ids are short and there once.
+fn assert_paired(messages: &[Value]) {
+    let mut ids = BTreeSet::new();
+    let mut due: Vec<String> = Vec::new();
+    for message in messages {
+        if message["role"] == "tool" {
+            assert!(!due.is_empty(), "a result answers nothing: {messages:#?}");
+            assert_eq!(message["tool_call_id"], json!(due.remove(0)), "{messages:#?}");
+            continue;
+        }
+        assert!(due.is_empty(), "calls without results: {messages:#?}");
+        for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            let id = call["id"].as_str().unwrap().to_owned();
+            assert!(id.len() <= 40 && !id.is_empty(), "{id}");
+            assert!(ids.insert(id.clone()), "{id} is there twice: {messages:#?}");
+            due.push(id);
+        }
+    }
+    assert!(due.is_empty(), "calls without results at the end: {messages:#?}");
+}
+
+#[test]
+fn every_call_is_followed_by_its_one_result_whatever_the_thread_looks_like() {
+    let long = |end: &str| format!("{}{end}", "x".repeat(60));
+    let (long_a, long_b) = (long("a"), long("b"));
+    let threads = [
+        vec![answer("", &[("one", "{}"), ("two", "{}")]), result("one", "1"), result("two", "2"), user("Go on.")],
+        vec![answer("", &[("one", "{}"), ("two", "{}")]), result("two", "2"), result("one", "1")],
+        vec![answer("", &[("one", "{}")]), user("Never mind.")],
+        vec![answer("", &[("one", "{}")]), user("Never mind."), result("one", "1")],
+        vec![answer("", &[("one", "{}")]), result("one", "1"), result("one", "1 again")],
+        vec![result("none", "0"), user("Hello.")],
+        vec![answer("", &[("one", "{}")]), result("one", "1"), answer("", &[("one", "{}")]), result("one", "2")],
+        vec![answer("", &[(&long_a, "{}"), (&long_b, "{}")]), result(&long_a, "1"), result(&long_b, "2")],
+        vec![answer("", &[("one", "{}")])],
+    ];
+    for thread in threads {
+        assert_paired(&sent(thread));
+    }
+}
+
+#[test]
+fn results_stay_with_their_own_call() {
+    let contents = |thread: Vec<Message>| -> Vec<Value> {
+        sent(thread)
+            .iter()
+            .filter(|message| message["role"] == "tool")
+            .map(|message| message["content"].clone())
+            .collect()
+    };
+    let reused =
+        vec![answer("", &[("one", "{}")]), result("one", "1"), answer("", &[("one", "{}")]), result("one", "2")];
+    assert_eq!(contents(reused), ["1", "2"], "an id that two steps gave");
+    let again = vec![answer("", &[("one", "{}")]), result("one", "1"), result("one", "1 again")];
+    assert_eq!(contents(again), ["1"], "the first result counts");
+    let missing = contents(vec![answer("", &[("one", "{}")]), answer("", &[("one", "{}")]), result("one", "2")]);
+    assert!(missing[0].as_str().unwrap().contains("no result was produced"), "{missing:?}");
+    assert_eq!(missing[1], "2");
+}

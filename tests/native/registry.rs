@@ -1,0 +1,312 @@
+//! The registry: what is refused and in which words, which names look alike, and the schema's subset against the suite.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Arc;
+
+use pagehand::protocol::{Risk, Scope};
+use pagehand::tools::{Approval, Definition, Executor, Registration, Registry, Schema};
+use serde_json::{Value, json};
+
+use crate::support::suite;
+use crate::support::tools::{executed, parameters, registry, tool};
+
+fn faults(registrations: Vec<Registration>) -> Vec<String> {
+    let mut registry = Registry::default();
+    let problems = registry.register(registrations).err().unwrap_or_default();
+    assert!(problems.is_empty() || registry.definitions().next().is_none(), "something was registered all the same");
+    problems.iter().map(ToString::to_string).collect()
+}
+
+fn weather() -> Definition {
+    tool("weather_read", Scope::Server, Risk::Read)
+}
+
+fn with(change: impl Fn(&mut Definition)) -> Registration {
+    let mut definition = weather();
+    change(&mut definition);
+    executed(definition)
+}
+
+fn with_parameters(parameters: &Value) -> Registration {
+    with(|tool| tool.parameters = Arc::new(parameters.clone()))
+}
+
+fn executor(name: &str, scope: Scope) -> Option<Executor> {
+    Some(Executor { name: name.to_owned(), scope })
+}
+
+#[test]
+fn every_fault_of_a_registration_has_its_words() {
+    let name = "the name must match ^[a-z][a-z0-9_]{2,63}$, which every provider takes";
+    let mut cases: Vec<(Registration, &str)> =
+        ["", "ab", "Weather", "9lives", "_x_y", "order-status", "order.status", "wéather"]
+            .into_iter()
+            .map(|bad| (with(|tool| tool.name = bad.to_owned()), name))
+            .collect();
+    cases.push((with(|tool| tool.name = "x".repeat(65)), name));
+    cases.extend([
+        (
+            with(|tool| tool.description = "  Reads weather.  ".to_owned()),
+            "the description has 14 characters; say in at least 40 what the tool does, when to use it and what comes back",
+        ),
+        (with(|tool| tool.owner = " ".to_owned()), "it has no owner; name the team or package that answers for it"),
+        (with(|tool| tool.version = String::new()), "it has no version"),
+        (with(|tool| tool.timeout_ms = Some(0)), "a timeout of 0 ms would fail every call"),
+        (
+            with(|tool| (tool.risk, tool.approval) = (Risk::Irreversible, Approval::Tool)),
+            "an irreversible tool always asks; it can not leave the asking to itself",
+        ),
+        (
+            Registration { definition: weather(), executor: None },
+            "nothing can run it in the server; give it an executor",
+        ),
+        (
+            Registration { definition: weather(), executor: executor("weather_read", Scope::Browser) },
+            "its definition says server, its executor runs in the browser",
+        ),
+        (
+            Registration { definition: weather(), executor: executor("weather", Scope::Server) },
+            "its executor answers to \"weather\"",
+        ),
+        (
+            with_parameters(&json!({})),
+            "schema at its root: the arguments' schema must have \"type\": \"object\" at its root; it has no type",
+        ),
+        (
+            with_parameters(&json!({ "type": "string" })),
+            "schema at its root: the arguments' schema must have \"type\": \"object\" at its root; it has type \"string\"",
+        ),
+        (
+            with_parameters(&json!({ "type": "object", "properties": { "x": { "type": "dict" } } })),
+            "schema /properties/x/type: \"dict\" is no JSON Schema type; write \"object\"",
+        ),
+        (
+            with_parameters(&json!({ "type": "object", "properties": { "x": { "pattern": "^a" } } })),
+            "schema /properties/x/pattern: is a keyword this client does not check, so it can not promise it",
+        ),
+        (
+            with_parameters(&json!({ "type": "object", "required": "x" })),
+            "schema /required: must be an array of strings",
+        ),
+        (
+            with_parameters(&json!({ "type": "object", "properties": { "x": 7 } })),
+            "schema /properties/x: must be an object, true or false",
+        ),
+        (
+            with_parameters(&json!({ "type": "object", "minLength": -1 })),
+            "schema /minLength: must be a whole number, 0 or more",
+        ),
+        (with_parameters(&json!({ "type": "object", "anyOf": [] })), "schema /anyOf: must be a non-empty array"),
+    ]);
+    for (registration, words) in cases {
+        let owner = registration.definition.owner.trim().to_owned();
+        let owner = if owner.is_empty() { "an unnamed owner" } else { &owner };
+        let expected = format!("tool \"{}\" of {owner}: {words}", registration.definition.name);
+        assert_eq!(faults(vec![registration]), [expected]);
+    }
+}
+
+#[test]
+fn names_at_the_edge_of_what_is_allowed_are_taken() {
+    for name in ["abc", "a_9", &"x".repeat(64)] {
+        assert_eq!(faults(vec![with(|tool| tool.name = name.to_owned())]), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn all_faults_of_all_tools_come_together_and_nothing_is_registered() {
+    let bare = Registration {
+        definition: Definition { name: "X".to_owned(), version: String::new(), owner: String::new(), ..weather() },
+        executor: None,
+    };
+    let found = faults(vec![executed(weather()), bare, with(|tool| tool.timeout_ms = Some(0))]);
+    assert_eq!(found.len(), 6, "{found:#?}");
+    assert!(found[..4].iter().all(|words| words.starts_with("tool \"X\" of an unnamed owner: ")));
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused_with_both_owners() {
+    let taken = |owner: &str| {
+        format!(
+            "tool \"weather_read\" of them: the name is taken by a tool of {owner}; rename one of them or unregister \
+             the other first"
+        )
+    };
+    let theirs = || with(|tool| tool.owner = "them".to_owned());
+    assert_eq!(faults(vec![executed(weather()), theirs()]), [taken("tests")], "in one registration");
+
+    let mut registry = Registry::default();
+    registry.register(vec![executed(weather())]).unwrap();
+    let problems = registry.register(vec![theirs(), with(|tool| tool.name = "clock_read".to_owned())]).unwrap_err();
+    assert_eq!(problems[0].to_string(), taken("tests"), "in a later one");
+    assert_eq!(problems.len(), 1);
+    assert!(registry.get("clock_read").is_none(), "all or none");
+    assert_eq!(registry.get("weather_read").unwrap().owner, "tests");
+
+    assert!(registry.unregister("weather_read"));
+    assert!(!registry.unregister("weather_read"));
+    registry.register(vec![theirs()]).unwrap();
+    assert_eq!(registry.get("weather_read").unwrap().owner, "them");
+}
+
+#[test]
+fn the_nearest_names_are_those_a_model_may_have_meant() {
+    let names = ["order_search", "order_status", "order_refund", "kb_search", "navigate", "page_read"];
+    let registry = registry(names.map(|name| tool(name, Scope::Server, Risk::Read)).into());
+    for (name, expected) in [
+        ("order_serach", &["order_search", "order_refund", "order_status"][..]),
+        ("orderStatus", &["order_status"]),
+        ("search", &["kb_search", "order_search"]),
+        ("navigte", &["navigate"]),
+        ("PAGE_READ", &[]),
+        ("xyzzy", &[]),
+        ("", &[]),
+    ] {
+        assert_eq!(registry.nearest(name), expected, "{name}");
+    }
+    // A model may send a name of any length.
+    assert!(registry.nearest(&"order_search".repeat(100_000)).len() <= 3);
+}
+
+#[test]
+fn the_same_tools_read_the_same_in_whatever_order_they_were_registered() {
+    let tools = ["b_tool", "a_tool", "c_tool"].map(|name| tool(name, Scope::Server, Risk::Read));
+    let mut reversed = tools.to_vec();
+    reversed.reverse();
+    assert_eq!(registry(tools.into()).offers(), registry(reversed).offers());
+}
+
+type Change = fn(&mut Definition);
+
+#[test]
+fn a_hash_changes_with_whatever_page_and_gateway_must_agree_on() {
+    let hash = weather().hash();
+    assert_eq!(hash.len(), 64);
+    let changes: [(&str, Change); 9] = [
+        ("name", |tool| tool.name.push('x')),
+        ("version", |tool| tool.version.push('x')),
+        ("description", |tool| tool.description.push('x')),
+        ("parameters", |tool| tool.parameters = Arc::new(json!({ "type": "object" }))),
+        ("scope", |tool| tool.scope = Scope::Browser),
+        ("risk", |tool| tool.risk = Risk::Write),
+        ("same owner", |tool| tool.owner.push('x')),
+        ("same label", |tool| tool.label.push('x')),
+        ("same timeout", |tool| tool.timeout_ms = Some(5)),
+    ];
+    for (what, change) in changes {
+        let mut changed = weather();
+        change(&mut changed);
+        assert_eq!(changed.hash() == hash, what.starts_with("same"), "{what}");
+    }
+    let spelled = json!({ "required": ["city"], "additionalProperties": false, "type": "object",
+        "properties": { "days": { "type": "integer" }, "city": { "type": "string" } } });
+    assert_eq!(spelled, parameters());
+}
+
+// ---- schemas ----
+
+fn violations(schema: &Value, value: &Value) -> Vec<String> {
+    let schema = Schema::compile_arguments(schema).unwrap();
+    schema.check(value).err().unwrap_or_default().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn what_does_not_fit_is_said_in_words_to_repair_it_by() {
+    let of = |schema: Value| json!({ "type": "object", "properties": { "x": schema } });
+    let cases = [
+        (parameters(), json!({}), "city is missing"),
+        (parameters(), json!({ "city": 4 }), "city must be a string, is a number"),
+        (parameters(), json!({ "city": "Oslo", "town": 1 }), "town is not a property here; there are: city, days"),
+        (
+            of(json!({ "type": ["integer", "null"] })),
+            json!({ "x": 1.5 }),
+            "x must be a whole number or null, is a number",
+        ),
+        (of(json!({ "enum": ["a", "b"] })), json!({ "x": "c" }), "x must be one of \"a\", \"b\""),
+        (of(json!({ "const": 1 })), json!({ "x": 2 }), "x must be one of 1"),
+        (of(json!({ "minLength": 2 })), json!({ "x": "é" }), "x must have at least 2 characters, has 1"),
+        (of(json!({ "maxItems": 1 })), json!({ "x": [1, 2] }), "x must have at most 1 items, has 2"),
+        (of(json!({ "uniqueItems": true })), json!({ "x": [1, 1.0] }), "x must not hold the same item twice"),
+        (of(json!({ "items": { "type": "string" } })), json!({ "x": ["a", 1] }), "x[1] must be a string, is a number"),
+        (of(json!({ "exclusiveMinimum": 1 })), json!({ "x": 1 }), "x must be more than 1"),
+        (of(json!({ "maximum": 1 })), json!({ "x": 2 }), "x must be at most 1"),
+        (of(json!({ "anyOf": [{ "type": "string" }] })), json!({ "x": 1 }), "x fits none of the allowed forms"),
+        (
+            of(json!({ "oneOf": [true, true] })),
+            json!({ "x": 1 }),
+            "x must fit exactly one of the allowed forms, fits 2",
+        ),
+        (of(of(json!({ "type": "string" }))), json!({ "x": { "x": 1 } }), "x.x must be a string, is a number"),
+    ];
+    for (schema, value, expected) in cases {
+        assert_eq!(violations(&schema, &value), [expected], "{schema}");
+    }
+    let many = json!({ "type": "object", "required": (0..50).map(|at| at.to_string()).collect::<Vec<_>>() });
+    assert_eq!(violations(&many, &json!({})).len(), 8);
+}
+
+#[test]
+fn a_schema_nested_without_end_is_refused() {
+    let mut schema = json!({ "type": "object" });
+    for _ in 0..100 {
+        schema = json!({ "type": "object", "properties": { "x": schema } });
+    }
+    let problems = Schema::compile_arguments(&schema).unwrap_err();
+    assert!(problems[0].message.contains("nested deeper than 24"), "{problems:?}");
+}
+
+#[derive(Default)]
+struct Tally {
+    checked: usize,
+    cases: usize,
+    refused: BTreeMap<String, usize>,
+}
+
+// Whatever the subset takes it must judge as the suite does; whatever it does not take it must say.
+#[test]
+fn the_subset_agrees_with_the_json_schema_suite_on_all_it_takes() {
+    let Some(folder) = suite("json-schema/draft2020-12") else { return };
+    let mut tally = Tally::default();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|kind| kind != "json") {
+            continue;
+        }
+        let groups: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        for group in groups.as_array().unwrap() {
+            check_group(group, &mut tally);
+        }
+    }
+    let refused: usize = tally.refused.values().sum();
+    println!("{} schemas checked on {} cases, {refused} refused: {:?}", tally.checked, tally.cases, tally.refused);
+    assert!(tally.checked > 100 && tally.cases > 400, "the suite was hardly read");
+}
+
+fn check_group(group: &Value, tally: &mut Tally) {
+    let schema = match Schema::compile(&group["schema"]) {
+        Ok(schema) => schema,
+        Err(problems) => {
+            for problem in &problems {
+                assert!(!problem.path.is_empty() && !problem.message.is_empty(), "{group}");
+            }
+            let place = problems[0].path.rsplit('/').next().unwrap_or_default();
+            *tally.refused.entry(place.to_owned()).or_default() += 1;
+            return;
+        }
+    };
+    tally.checked += 1;
+    for case in group["tests"].as_array().unwrap() {
+        tally.cases += 1;
+        let found = schema.check(&case["data"]);
+        let expected = case["valid"].as_bool().unwrap();
+        assert_eq!(
+            found.is_ok(),
+            expected,
+            "{} / {}: {} {found:?}",
+            group["description"],
+            case["description"],
+            group["schema"]
+        );
+    }
+}

@@ -1,0 +1,372 @@
+//! A scripted world around `agent::Run`: the test says what model, tools and user do, and reads what came of it.
+//!
+//! After every input it checks what must always hold: the thread is valid, nothing runs that was not written down
+//! first, no call has two results, and a reload at any moment finds a whole thread in the journal.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pagehand::agent::{Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
+use pagehand::protocol::{
+    CallView, Entry, Event, FinishReason, Message, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome, ThreadId,
+    ToolCallId, ToolError,
+};
+use pagehand::tools::Registry;
+use serde_json::{Value, json};
+
+use crate::support::tools::every_kind;
+
+pub(crate) struct Loop {
+    pub(crate) run: Run,
+    pub(crate) at: Millis,
+    pub(crate) journal: Vec<Entry>,
+    pub(crate) events: Vec<Event>,
+    /// What the models were sent.
+    pub(crate) requests: Vec<ModelRequest>,
+    /// What was asked to run, in order.
+    pub(crate) started: Vec<ToolRequest>,
+    pub(crate) cancelled_tools: Vec<ToolCallId>,
+    pub(crate) cancelled_models: Vec<u64>,
+    model: u64,
+    registry: Arc<Registry>,
+}
+
+/// A call as a model makes it: its id (empty for none), the tool, the arguments' text.
+pub(crate) type Asked<'a> = (&'a str, &'a str, &'a str);
+
+pub(crate) const OSLO: &str = r#"{"city":"Oslo"}"#;
+pub(crate) const ROME: &str = r#"{"city":"Rome"}"#;
+
+fn config(limits: Limits, seed: u64) -> Config {
+    Config { thread: ThreadId::from("thread"), instructions: "Be brief.".to_owned(), limits, seed }
+}
+
+impl Loop {
+    pub(crate) fn new() -> Self {
+        Self::within(Limits::default())
+    }
+
+    pub(crate) fn within(limits: Limits) -> Self {
+        let mut made = Self {
+            run: Run::new(config(limits, 1)),
+            at: 1_000_000,
+            journal: Vec::new(),
+            events: Vec::new(),
+            requests: Vec::new(),
+            started: Vec::new(),
+            cancelled_tools: Vec::new(),
+            cancelled_models: Vec::new(),
+            model: 0,
+            registry: Arc::default(),
+        };
+        made.tools(every_kind());
+        made
+    }
+
+    /// The same thread after a reload.
+    pub(crate) fn reload(&mut self) {
+        self.run = Run::restore(config(Limits::default(), 2 + self.journal.len() as u64), &self.journal);
+        self.drain();
+        self.tools(every_kind());
+    }
+
+    // ---- what happens ----
+
+    pub(crate) fn tools(&mut self, registry: Arc<Registry>) {
+        self.registry = Arc::clone(&registry);
+        self.give(Input::Tools(registry));
+    }
+
+    pub(crate) fn user(&mut self, text: &str) {
+        self.give(Input::UserMessage(text.to_owned()));
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.give(Input::Stop);
+    }
+
+    pub(crate) fn retry(&mut self) {
+        self.give(Input::Retry);
+    }
+
+    /// Time passes, and the clock is looked at.
+    pub(crate) fn wait(&mut self, ms: Millis) {
+        self.at += ms;
+        self.give(Input::Tick);
+    }
+
+    pub(crate) fn model(&mut self, event: ModelEvent) {
+        self.give(Input::Model { call: self.model, event });
+    }
+
+    /// The model's stream ends without a terminal event.
+    pub(crate) fn cut(&mut self) {
+        self.give(Input::ModelClosed { call: self.model });
+    }
+
+    pub(crate) fn words(&mut self, text: &str) {
+        self.model(ModelEvent::TextStart);
+        self.model(ModelEvent::TextDelta(text.to_owned()));
+        self.model(ModelEvent::TextEnd);
+    }
+
+    /// The model writes calls, and does not end its step.
+    pub(crate) fn calls(&mut self, calls: &[Asked<'_>]) {
+        for (slot, (id, name, arguments)) in calls.iter().enumerate() {
+            let id = (!id.is_empty()).then(|| (*id).to_owned());
+            self.model(ModelEvent::CallStart { slot, id, name: (*name).to_owned() });
+            // In two pieces, as models do.
+            let (head, tail) = arguments.split_at(arguments.len() / 2);
+            self.model(ModelEvent::CallDelta { slot, text: head.to_owned() });
+            self.model(ModelEvent::CallDelta { slot, text: tail.to_owned() });
+            self.model(ModelEvent::CallEnd { slot });
+        }
+    }
+
+    /// A whole step of calls.
+    pub(crate) fn step(&mut self, calls: &[Asked<'_>]) {
+        self.calls(calls);
+        self.model(ModelEvent::Finish(FinishReason::Calls));
+    }
+
+    /// A whole step of words: the answer.
+    pub(crate) fn answer(&mut self, text: &str) {
+        self.words(text);
+        self.model(ModelEvent::Finish(FinishReason::Done));
+    }
+
+    pub(crate) fn outcome(&mut self, call: &ToolCallId, outcome: Outcome) {
+        self.give(Input::ToolOutcome { call: call.clone(), outcome });
+    }
+
+    /// The latest call of this tool works.
+    pub(crate) fn works(&mut self, tool: &str, result: &Value) {
+        self.outcome(&self.id(tool), Outcome::Result(result.clone()));
+    }
+
+    /// The latest call of this tool fails in its own words.
+    pub(crate) fn fails(&mut self, tool: &str, words: &'static str) {
+        self.outcome(&self.id(tool), Outcome::Error(ToolError::new("tool_error", words)));
+    }
+
+    pub(crate) fn approve(&mut self, tool: &str, arguments: Option<&str>) {
+        let arguments = arguments.map(str::to_owned);
+        self.give(Input::Decision { call: self.id(tool), decision: Decision::Approve { arguments } });
+    }
+
+    pub(crate) fn deny(&mut self, tool: &str, reason: Option<&str>) {
+        let reason = reason.map(str::to_owned);
+        self.give(Input::Decision { call: self.id(tool), decision: Decision::Deny { reason } });
+    }
+
+    // ---- what came of it ----
+
+    /// Our id of the latest call of this tool.
+    pub(crate) fn id(&self, tool: &str) -> ToolCallId {
+        let view = self.views().filter(|view| view.name == tool).last();
+        view.unwrap_or_else(|| panic!("nobody called {tool}")).id.clone()
+    }
+
+    fn views(&self) -> impl Iterator<Item = &CallView> {
+        self.events.iter().filter_map(|event| match event {
+            Event::Call(view) => Some(view),
+            _ => None,
+        })
+    }
+
+    /// The states the latest call of this tool went through, in words.
+    pub(crate) fn life(&self, tool: &str) -> Vec<&'static str> {
+        let id = self.id(tool);
+        self.views().filter(|view| view.id == id).map(|view| view.state.as_str()).collect()
+    }
+
+    /// The results of the whole thread in order: the tool, and the error's code or the result's JSON.
+    pub(crate) fn results(&self) -> Vec<(String, String)> {
+        let mut names = BTreeMap::new();
+        let mut found = Vec::new();
+        for message in self.run.transcript().messages() {
+            match message {
+                Message::Assistant(answer) => names.extend(answer.calls().map(|call| (&call.id, call.name.clone()))),
+                Message::Tool(tool) => {
+                    let told = tool.result.error.clone().unwrap_or_else(|| tool.result.content.clone());
+                    found.push((names[&tool.result.call].clone(), told));
+                }
+                Message::User { .. } => {}
+            }
+        }
+        found
+    }
+
+    /// The last result as the model reads it.
+    pub(crate) fn last_result(&self) -> Value {
+        let tool = self.run.transcript().messages().iter().rev().find_map(|message| match message {
+            Message::Tool(tool) => Some(tool),
+            Message::User { .. } | Message::Assistant(_) => None,
+        });
+        serde_json::from_str(&tool.expect("there is no result").result.content).unwrap()
+    }
+
+    /// How each run ended, in words.
+    pub(crate) fn ends(&self) -> Vec<&'static str> {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                Event::RunEnd { reason, .. } => Some(reason.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    pub(crate) fn notes(&self) -> Vec<&str> {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Note(words) => Some(words.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Every answer: its words and how it ended.
+    pub(crate) fn answers(&self) -> Vec<(String, MessageStatus)> {
+        self.run
+            .transcript()
+            .messages()
+            .iter()
+            .filter_map(|message| match message {
+                Message::Assistant(answer) => Some((answer.text(), answer.status)),
+                Message::User { .. } | Message::Tool(_) => None,
+            })
+            .collect()
+    }
+
+    /// The tools that were started, in order.
+    pub(crate) fn ran(&self) -> Vec<&str> {
+        self.started.iter().map(|request| request.name.as_str()).collect()
+    }
+
+    // ---- the machine at work ----
+
+    pub(crate) fn give(&mut self, input: Input) {
+        self.run.handle(self.at, input);
+        self.drain();
+        assert_valid(self.run.transcript().messages(), self.run.is_running());
+        self.assert_settled_once();
+        self.assert_journal_is_the_thread();
+    }
+
+    fn drain(&mut self) {
+        while let Some(output) = self.run.poll() {
+            match output {
+                Output::Save(entry) => {
+                    self.journal.push(entry);
+                    self.assert_reload_is_whole();
+                }
+                Output::Event(event) => self.events.push(event),
+                Output::CallModel { call, request } => {
+                    assert_valid(&request.messages, false);
+                    self.model = call;
+                    self.requests.push(request);
+                }
+                Output::CancelModel { call } => self.cancelled_models.push(call),
+                Output::CallTool(request) => {
+                    self.assert_may_run(&request);
+                    self.started.push(request);
+                }
+                Output::CancelTool { call } => self.cancelled_tools.push(call),
+            }
+        }
+    }
+
+    // A call runs only once the journal says that it was asked for and that it is about to start.
+    fn assert_may_run(&self, request: &ToolRequest) {
+        let asked = |entry: &Entry| matches!(entry, Entry::Message(answer) if answer.calls().any(|call| call.id == request.call));
+        assert!(self.journal.iter().any(asked), "{} runs and no answer asks for it", request.name);
+        let begun = Some(Entry::CallStart { call: request.call.clone(), at: self.at });
+        assert_eq!(self.journal.last(), begun.as_ref(), "{} runs before it is written down", request.name);
+        let settled = |entry: &Entry| matches!(entry, Entry::Result { result, .. } if result.call == request.call);
+        assert!(!self.journal.iter().any(settled), "{} runs after its result", request.name);
+        let before = self.started.iter().filter(|earlier| earlier.call == request.call).count();
+        assert!(before == 0 || (before == 1 && request.approved), "{} runs again unasked", request.name);
+        if let Some(schema) = self.registry.schema(&request.name) {
+            assert_eq!(schema.check(&request.arguments), Ok(()), "{} runs with unfit arguments", request.name);
+        }
+    }
+
+    fn assert_settled_once(&self) {
+        let mut results: BTreeMap<&ToolCallId, u32> = BTreeMap::new();
+        for entry in &self.journal {
+            if let Entry::Result { result, .. } = entry {
+                *results.entry(&result.call).or_default() += 1;
+            }
+        }
+        let mut views: BTreeMap<&ToolCallId, u32> = BTreeMap::new();
+        for view in self.views().filter(|view| view.state.is_settled()) {
+            *views.entry(&view.id).or_default() += 1;
+        }
+        assert!(results.values().chain(views.values()).all(|count| *count == 1), "a call was settled twice");
+    }
+
+    // Had the page gone away just now: the thread is valid, no run is open, and the next reload finds the same.
+    fn assert_reload_is_whole(&self) {
+        let mut restored = Run::restore(config(Limits::default(), 99), &self.journal);
+        assert_valid(restored.transcript().messages(), false);
+        assert!(!restored.is_running());
+        let mut journal = self.journal.clone();
+        while let Some(output) = restored.poll() {
+            if let Output::Save(entry) = output {
+                journal.push(entry);
+            }
+        }
+        assert_eq!(open_runs(&journal), 0, "a reload leaves a run open");
+        let mut again = Run::restore(config(Limits::default(), 98), &journal);
+        assert_eq!(again.transcript(), restored.transcript(), "two reloads differ");
+        assert!(again.poll().is_none(), "the second reload finds more to repair");
+    }
+
+    // With no call open, the journal says what memory says.
+    fn assert_journal_is_the_thread(&self) {
+        let open = matches!(self.run.transcript().messages().last(), Some(Message::Assistant(answer)) if answer.calls().next().is_some());
+        if !open {
+            let folded: Transcript = Run::restore(config(Limits::default(), 97), &self.journal).transcript().clone();
+            assert_eq!(&folded, self.run.transcript(), "journal and memory differ");
+            assert_eq!(open_runs(&self.journal), usize::from(self.run.is_running()));
+        }
+    }
+}
+
+fn open_runs(journal: &[Entry]) -> usize {
+    let count = |which: fn(&Entry) -> bool| journal.iter().filter(|entry| which(entry)).count();
+    count(|entry| matches!(entry, Entry::RunStart { .. })) - count(|entry| matches!(entry, Entry::RunEnd { .. }))
+}
+
+/// Every call of every answer has exactly one result right behind it, in call order; ids are there once.
+fn assert_valid(messages: &[Message], running: bool) {
+    let mut due: Vec<&ToolCallId> = Vec::new();
+    let mut ids = std::collections::BTreeSet::new();
+    for message in messages {
+        let id = match message {
+            Message::Tool(tool) => {
+                assert!(!due.is_empty(), "a result answers nothing");
+                assert_eq!(due.remove(0), &tool.result.call, "results are not in call order");
+                &tool.id
+            }
+            Message::User { id, .. } => {
+                assert_eq!(due, [] as [&ToolCallId; 0], "calls without results");
+                id
+            }
+            Message::Assistant(answer) => {
+                assert_eq!(due, [] as [&ToolCallId; 0], "calls without results");
+                due.extend(answer.calls().map(|call| &call.id));
+                &answer.id
+            }
+        };
+        assert!(ids.insert(id), "two messages have the id {id}");
+    }
+    assert!(due.is_empty() || running, "calls without results at the end: {due:?}");
+}
+
+/// A result no test looks at.
+pub(crate) fn fine() -> Value {
+    json!({ "fine": true })
+}

@@ -1,0 +1,48 @@
+//! What several files of tests need: ways to feed a decoder, tools to register, model events in short words.
+
+pub(crate) mod loop_driver;
+pub(crate) mod tools;
+pub(crate) mod words;
+
+use std::fmt::Debug;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The package's folder.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A recorded stream. Its first line, a comment of the event-stream grammar, says where its bytes come from.
+pub(crate) fn fixture(path: &str) -> Vec<u8> {
+    let place = root().join("tests/fixtures").join(path);
+    let bytes = fs::read(&place).unwrap_or_else(|why| panic!("{}: {why}", place.display()));
+    assert!(bytes.starts_with(b": source: "), "{path} does not say where its bytes come from");
+    bytes
+}
+
+/// A public test suite, or `None`, said aloud, where this machine has none.
+pub(crate) fn suite(path: &str) -> Option<PathBuf> {
+    let place = root().join("../shared/suites").join(path);
+    if place.exists() {
+        return Some(place);
+    }
+    println!("skipped: the suite {path} is not on this machine");
+    None
+}
+
+/// What a decoder makes of bytes, which must be the same whole, byte by byte, and cut anywhere into two.
+pub(crate) fn whole_and_in_pieces<T: Debug + PartialEq>(bytes: &[u8], decode: impl Fn(&[&[u8]]) -> T) -> T {
+    let whole = decode(&[bytes]);
+    let single: Vec<&[u8]> = bytes.chunks(1).collect();
+    assert_eq!(decode(&single), whole, "byte by byte");
+    for at in 0..=bytes.len() {
+        let (head, tail) = bytes.split_at(at);
+        assert_eq!(decode(&[head, tail]), whole, "cut at {at}, after {:?}", String::from_utf8_lossy(last(head)));
+    }
+    whole
+}
+
+fn last(bytes: &[u8]) -> &[u8] {
+    &bytes[bytes.len().saturating_sub(40)..]
+}

@@ -1,0 +1,63 @@
+//! Tools that are only data: nobody runs them but the test.
+
+use std::sync::Arc;
+
+use pagehand::protocol::{Risk, Scope};
+use pagehand::tools::{Approval, Definition, Executor, Registration, Registry};
+use serde_json::{Value, json};
+
+/// A tool with a `city` that must be text, and an optional number of `days`.
+pub(crate) fn tool(name: &str, scope: Scope, risk: Risk) -> Definition {
+    Definition {
+        name: name.to_owned(),
+        version: "1".to_owned(),
+        owner: "tests".to_owned(),
+        description: "Answers what the test that called it says it answers.".to_owned(),
+        parameters: Arc::new(parameters()),
+        scope,
+        risk,
+        approval: Approval::Risk,
+        timeout_ms: None,
+        label: String::new(),
+    }
+}
+
+pub(crate) fn parameters() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "city": { "type": "string" }, "days": { "type": "integer" } },
+        "required": ["city"],
+        "additionalProperties": false,
+    })
+}
+
+/// The same tool with somebody behind it.
+pub(crate) fn executed(definition: Definition) -> Registration {
+    let executor = Some(Executor { name: definition.name.clone(), scope: definition.scope });
+    Registration { definition, executor }
+}
+
+pub(crate) fn registry(definitions: Vec<Definition>) -> Arc<Registry> {
+    let mut registry = Registry::default();
+    registry.register(definitions.into_iter().map(executed).collect()).expect("the tools of a test have no fault");
+    Arc::new(registry)
+}
+
+/// Tools of every kind the loop treats differently.
+pub(crate) fn every_kind() -> Arc<Registry> {
+    let mut slow = tool("slow_read", Scope::Server, Risk::Read);
+    slow.timeout_ms = Some(1_000);
+    let mut always = tool("always_asks", Scope::Browser, Risk::Read);
+    always.approval = Approval::Always;
+    let mut own = tool("asks_itself", Scope::Browser, Risk::Write);
+    own.approval = Approval::Tool;
+    registry(vec![
+        tool("page_look", Scope::Browser, Risk::Read),
+        tool("weather_read", Scope::Server, Risk::Read),
+        tool("note_write", Scope::Server, Risk::Write),
+        tool("order_refund", Scope::Server, Risk::Irreversible),
+        slow,
+        always,
+        own,
+    ])
+}

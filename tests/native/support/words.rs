@@ -1,0 +1,37 @@
+//! Model events in one short line each, so that an expectation reads like the stream it is of.
+
+use pagehand::protocol::{FinishReason, ModelError, ModelEvent};
+
+pub(crate) fn words(events: &[ModelEvent]) -> Vec<String> {
+    events.iter().map(word).collect()
+}
+
+fn word(event: &ModelEvent) -> String {
+    match event {
+        ModelEvent::Start => "start".to_owned(),
+        ModelEvent::TextStart => "text+".to_owned(),
+        ModelEvent::TextDelta(text) => format!("text {text}"),
+        ModelEvent::TextEnd => "text-".to_owned(),
+        ModelEvent::ReasoningStart => "reasoning+".to_owned(),
+        ModelEvent::ReasoningDelta(text) => format!("reasoning {text}"),
+        ModelEvent::ReasoningEnd => "reasoning-".to_owned(),
+        ModelEvent::CallStart { slot, id: Some(id), name } => format!("call {slot} {name} id={id}"),
+        ModelEvent::CallStart { slot, id: None, name } => format!("call {slot} {name}"),
+        ModelEvent::CallDelta { slot, text } => format!("args {slot} {text}"),
+        ModelEvent::CallEnd { slot } => format!("call- {slot}"),
+        ModelEvent::CallArguments { slot, text } => format!("whole args {slot} {text}"),
+        ModelEvent::CallEncrypted { slot, value } => format!("encrypted {slot} {value}"),
+        ModelEvent::CallResult { slot, content } => format!("result {slot} {content}"),
+        ModelEvent::Usage(usage) => format!("usage {} {}", usage.input_tokens, usage.output_tokens),
+        ModelEvent::Finish(FinishReason::Done) => "finish done".to_owned(),
+        ModelEvent::Finish(FinishReason::Calls) => "finish calls".to_owned(),
+        ModelEvent::Finish(FinishReason::Length) => "finish length".to_owned(),
+        ModelEvent::Finish(FinishReason::Refused) => "finish refused".to_owned(),
+        ModelEvent::Finish(FinishReason::Other(word)) => format!("finish {word}"),
+        ModelEvent::Error(ModelError { kind, message, retry_after_ms }) => {
+            let wait = retry_after_ms.map(|ms| format!(" after {ms} ms")).unwrap_or_default();
+            format!("error {}{wait}: {message}", kind.as_str())
+        }
+        ModelEvent::Note(words) => format!("note {words}"),
+    }
+}
