@@ -182,8 +182,13 @@ impl Kind {
 impl AgUiEvent {
     /// An event made on the way: a chunk's part, say.
     pub(super) fn made<const N: usize>(kind: Kind, fields: [(&str, Option<&str>); N]) -> Self {
-        let some = |(name, value): (&str, Option<&str>)| value.map(|value| (name.to_owned(), Value::from(value)));
-        Self { kind, fields: fields.into_iter().filter_map(some).collect() }
+        let mut made = Self { kind, fields: Map::new() };
+        for (name, value) in fields {
+            if let Some(value) = value {
+                made.fields.insert(name.to_owned(), Value::from(value));
+            }
+        }
+        made
     }
 
     /// Reads one frame.

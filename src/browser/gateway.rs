@@ -67,7 +67,7 @@ impl Gateway {
         if answer.status != 200 {
             return Err(format!("The gateway did not list its tools (HTTP {}).", answer.status));
         }
-        read_served(&body).map_err(|why| format!("The gateway's list of tools can not be read: {why}"))
+        read_served(&body).map_err(|why| format!("The gateway's list of tools can not be read: {why}."))
     }
 
     /// Asks the model.
@@ -174,8 +174,8 @@ impl ModelStream {
     }
 }
 
-fn read_served(body: &str) -> Result<Served, serde_json::Error> {
-    let value: Value = serde_json::from_str(body)?;
+fn read_served(body: &str) -> Result<Served, String> {
+    let value: Value = serde_json::from_str(body).map_err(|why| why.to_string())?;
     let texts = |value: Option<&Value>| -> Vec<String> {
         let list = value.and_then(Value::as_array).into_iter().flatten();
         list.filter_map(Value::as_str).map(str::to_owned).collect()
@@ -185,7 +185,11 @@ fn read_served(body: &str) -> Result<Served, serde_json::Error> {
     let mut tools = Vec::new();
     for tool in value.get("tools").and_then(Value::as_array).into_iter().flatten() {
         let hash = tool.get("hash").and_then(Value::as_str).unwrap_or_default().to_owned();
-        tools.push(ServedTool { definition: serde_json::from_value(tool.clone())?, hash });
+        let (definition, faults) = Definition::from_json(tool);
+        if !faults.is_empty() {
+            return Err(format!("{}: {}", definition.name, faults.join(", ")));
+        }
+        tools.push(ServedTool { definition, hash });
     }
     Ok(Served { agent, tools })
 }

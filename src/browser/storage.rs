@@ -37,9 +37,9 @@ impl Journal {
         let mut next = 0;
         if let Some(storage) = &storage {
             while let Ok(Some(line)) = storage.get_item(&format!("{prefix}{next}")) {
-                match serde_json::from_str(&line).and_then(serde_json::from_value::<Entry>) {
-                    Ok(entry) => opened.entries.push(entry),
-                    Err(_) => {
+                match serde_json::from_str(&line).ok().as_ref().and_then(Entry::from_json) {
+                    Some(entry) => opened.entries.push(entry),
+                    None => {
                         opened.damaged = true;
                         break;
                     }
@@ -57,8 +57,7 @@ impl Journal {
             return false;
         }
         let at = self.next.get();
-        // By way of a value, as everywhere: a second way would be a second copy of the code.
-        let line = serde_json::to_value(entry).map(|value| value.to_string()).unwrap_or_default();
+        let line = entry.to_json().to_string();
         let written = self
             .storage
             .as_ref()

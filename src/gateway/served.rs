@@ -25,7 +25,7 @@ pub(super) async fn list(State(gateway): State<Gateway>) -> Json<Value> {
         .registry()
         .definitions()
         .map(|definition| {
-            let mut listed = serde_json::to_value(&**definition).unwrap_or_default();
+            let mut listed = definition.to_json();
             listed["hash"] = json!(definition.hash());
             listed
         })

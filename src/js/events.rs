@@ -7,7 +7,7 @@ use web_sys::{CustomEvent, CustomEventInit, HtmlElement};
 
 use crate::browser::Watcher;
 use crate::js::to_js;
-use crate::protocol::{EndReason, Event};
+use crate::protocol::{EndReason, Event, Scope};
 
 /// A watcher that dispatches them.
 pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
@@ -18,7 +18,7 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
         }
         Event::Call(view) => {
             let detail = json!({
-                "callId": view.id, "name": view.name, "scope": view.scope, "state": view.state.as_str(),
+                "callId": view.id, "name": view.name, "scope": view.scope.map(Scope::as_str), "state": view.state.as_str(),
                 "arguments": view.arguments,
             });
             dispatch(&element, "pagehand-tool-call", &detail);

@@ -88,14 +88,17 @@ impl Instance {
     /// An `Error` with the code `invalid_tool` and every fault of the definition.
     #[wasm_bindgen(js_name = registerTool)]
     pub fn register_tool(&self, definition: JsValue, run: JsValue) -> Result<(), JsValue> {
-        let (definition, mut faults) = definition::read(definition, &run);
-        let run = tool::executor(&definition.name, run);
-        let registered = if faults.is_empty() { self.app.register(definition, run) } else { Err(Vec::new()) };
-        if let Err(problems) = registered {
-            faults.extend(problems.iter().map(ToString::to_string));
-            return Err(error("invalid_tool", &faults.join("\n")));
-        }
-        Ok(())
+        let (definition, faults) = definition::read(definition, &run);
+        let name = definition.name.clone();
+        let problems = if faults.is_empty() {
+            let run = tool::executor(&name, run);
+            self.app.register(definition, run).err().unwrap_or_default()
+        } else {
+            self.app.check(definition)
+        };
+        let faults = faults.iter().map(|fault| format!("tool \"{name}\": {fault}"));
+        let all: Vec<String> = faults.chain(problems.iter().map(ToString::to_string)).collect();
+        if all.is_empty() { Ok(()) } else { Err(error("invalid_tool", &all.join("\n"))) }
     }
 
     /// Takes a tool of the page out; `false` where there is none of that name.
@@ -108,8 +111,7 @@ impl Instance {
     /// The names of all tools there are now, with their scopes.
     #[must_use]
     pub fn tools(&self) -> JsValue {
-        let tools: Vec<_> = self.app.registry().definitions().map(|tool| (**tool).clone()).collect();
-        to_js(&serde_json::to_value(tools).unwrap_or_default())
+        to_js(&self.app.registry().definitions().map(|tool| tool.to_json()).collect())
     }
 
     /// The id of the thread at work.

@@ -1,9 +1,9 @@
 //! What the host tells the model beside the thread. Knows nothing of who reads it.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// One fact about the world of the run, as in AG-UI `context` (both fields are text).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ContextItem {
     /// What the value is, for the model: `"address of the page"`.
     pub description: String,

@@ -1,12 +1,9 @@
 //! The journal's lines. Knows nothing of where they are kept.
 
-use serde::{Deserialize, Serialize};
-
 use crate::protocol::{AssistantMessage, MessageId, Millis, ModelError, RunId, ToolCallId, ToolResult};
 
 /// One line of a thread's journal: what happened, saved before the effect it allows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// A run began.
     RunStart {
@@ -15,7 +12,6 @@ pub enum Entry {
         /// When.
         at: Millis,
         /// The user's message; `None` where a failed run is taken up again.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<(MessageId, String)>,
     },
     /// The model is asked.
@@ -34,7 +30,6 @@ pub enum Entry {
         /// Yes or no.
         approved: bool,
         /// The arguments as the user changed them.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         arguments: Option<String>,
     },
     /// A call is about to run.
@@ -63,8 +58,7 @@ pub enum Entry {
 }
 
 /// Why a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndReason {
     /// The model gave its answer.
     Completed,

@@ -1,7 +1,5 @@
 //! What a thread is made of. Knows nothing of how a provider writes it.
 
-use serde::{Deserialize, Serialize};
-
 use crate::protocol::{MessageId, ToolCall, ToolResult};
 
 /// One message of a thread.
@@ -21,7 +19,7 @@ pub enum Message {
 }
 
 /// One model answer: parts in the order they came, because order is meaning.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssistantMessage {
     /// Its id.
     pub id: MessageId,
@@ -32,8 +30,7 @@ pub struct AssistantMessage {
 }
 
 /// A part of a model's answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Words for the user (markdown).
     Text {
@@ -50,8 +47,7 @@ pub enum Part {
 }
 
 /// How a model's answer ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageStatus {
     /// The model said it was done.
     Complete,
@@ -70,6 +66,27 @@ pub struct ToolMessage {
     pub id: MessageId,
     /// The answer.
     pub result: ToolResult,
+}
+
+impl MessageStatus {
+    const ALL: [Self; 4] = [Self::Complete, Self::Truncated, Self::Superseded, Self::Stopped];
+
+    /// The word used in journals.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Truncated => "truncated",
+            Self::Superseded => "superseded",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// The status of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
+    }
 }
 
 impl AssistantMessage {

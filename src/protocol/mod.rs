@@ -4,6 +4,7 @@
 
 mod context;
 mod entry;
+mod entry_json;
 mod event;
 mod id;
 mod message;

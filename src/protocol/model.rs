@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::protocol::{ContextItem, Message, RunId, ThreadId};
@@ -120,7 +120,7 @@ pub enum FinishReason {
 }
 
 /// Tokens, as the provider counts them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Tokens read.
@@ -137,20 +137,18 @@ impl std::ops::AddAssign for Usage {
 }
 
 /// A model call that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelError {
     /// What kind, to act on.
     pub kind: ModelErrorKind,
     /// Words for the user. Hold no secret.
     pub message: String,
     /// How long the other side asks us to wait, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
 
 /// What kind of failure a model call met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelErrorKind {
     /// The gateway can not be reached.
     Network,

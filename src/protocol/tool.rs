@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::protocol::ToolCallId;
 
 /// Where a tool runs. Said once, in its definition, and obeyed by the one `match` in `session`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// In the page.
     Browser,
@@ -18,6 +16,12 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The scope of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Browser, Self::Server].into_iter().find(|scope| scope.as_str() == word)
+    }
+
     /// The word used on wires and screens.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -29,8 +33,7 @@ impl Scope {
 }
 
 /// What a tool may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
     /// Nothing that lasts.
     Read,
@@ -41,6 +44,12 @@ pub enum Risk {
 }
 
 impl Risk {
+    /// The risk of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Read, Self::Write, Self::Irreversible].into_iter().find(|risk| risk.as_str() == word)
+    }
+
     /// The word used on wires and screens.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -53,19 +62,17 @@ impl Risk {
 }
 
 /// A model's request to run a tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {
     /// Our id.
     pub id: ToolCallId,
     /// The model's id, exactly as it came; `None` where the model gave none or an empty one. Never made up.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire_id: Option<String>,
     /// The name the model used, known or not.
     pub name: String,
     /// The arguments' text, kept verbatim even where it is not JSON.
     pub arguments: String,
     /// A provider's opaque state for this call (AG-UI `encryptedValue`): kept and sent back, never read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encrypted_value: Option<String>,
 }
 
@@ -97,14 +104,13 @@ pub struct ToolError {
 }
 
 /// The one answer to a call, as the thread keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolResult {
     /// Which call it answers.
     pub call: ToolCallId,
     /// What the model reads: the result's JSON, or `{status, code, message, retryable}`.
     pub content: String,
     /// The error's code, where the call failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 

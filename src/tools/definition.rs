@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -12,8 +11,7 @@ use crate::protocol::{Risk, Scope, ToolOffer};
 /// Everything that is said about a tool, in one value.
 ///
 /// On the wire (`GET /tools`) and in JavaScript the fields are in camelCase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
     /// `^[a-z][a-z0-9_]{2,63}$`, the form every provider takes.
     pub name: String,
@@ -30,19 +28,15 @@ pub struct Definition {
     /// What it may change.
     pub risk: Risk,
     /// When the user is asked.
-    #[serde(default)]
     pub approval: Approval,
     /// How long one call may take, in milliseconds; the run's limit where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
     /// What a person reads on its card; the name in words where empty.
-    #[serde(default)]
     pub label: String,
 }
 
 /// When the user is asked before a call runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Approval {
     /// As the risk says: reads never, writes once a session, the irreversible always.
     #[default]
@@ -54,6 +48,61 @@ pub enum Approval {
 }
 
 impl Definition {
+    /// The definition as JSON, as `GET /tools` and JavaScript have it.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        json!({
+            "name": self.name, "version": self.version, "owner": self.owner, "description": self.description,
+            "parameters": *self.parameters, "scope": self.scope.as_str(), "risk": self.risk.as_str(),
+            "approval": self.approval.as_str(), "timeoutMs": self.timeout_ms, "label": self.title(),
+        })
+    }
+
+    /// A definition from its JSON, and what is wrong with the JSON's shape, in sentences. Where there is any, the
+    /// definition holds what could be read, for the registry to find the other faults in.
+    #[must_use]
+    pub fn from_json(json: &Value) -> (Self, Vec<String>) {
+        let mut faults = Vec::new();
+        let mut text = |name: &str, absent: &str| match json.get(name) {
+            Some(Value::String(text)) => text.clone(),
+            None | Some(Value::Null) => absent.to_owned(),
+            Some(_) => {
+                faults.push(format!("its {name} must be a string"));
+                String::new()
+            }
+        };
+        let (name, version, owner) = (text("name", ""), text("version", "1"), text("owner", ""));
+        let (description, label) = (text("description", ""), text("label", ""));
+        let (scope, risk, approval) = (text("scope", ""), text("risk", ""), text("approval", "risk"));
+        let scope = Scope::parse(&scope);
+        let risk = Risk::parse(&risk);
+        let approval = Approval::parse(&approval);
+        let timeout = json.get("timeoutMs").filter(|ms| !ms.is_null());
+        let timeout_ms = timeout.and_then(Value::as_u64);
+        let checks = [
+            (scope.is_some(), "its scope must be \"browser\" or \"server\""),
+            (risk.is_some(), "its risk must be \"read\", \"write\" or \"irreversible\""),
+            (approval.is_some(), "its approval must be \"risk\", \"always\" or \"tool\""),
+            (timeout.is_some() == timeout_ms.is_some(), "its timeoutMs must be a whole number of milliseconds"),
+        ];
+        faults.extend(checks.iter().filter(|(fine, _)| !fine).map(|(_, words)| (*words).to_owned()));
+        let no_arguments = || json!({ "type": "object", "properties": {}, "additionalProperties": false });
+        let definition = Self {
+            name,
+            version,
+            owner,
+            description,
+            parameters: Arc::new(json.get("parameters").cloned().unwrap_or_else(no_arguments)),
+            // Whatever is not known is taken for the strictest.
+            scope: scope.unwrap_or(Scope::Browser),
+            risk: risk.unwrap_or(Risk::Irreversible),
+            approval: approval.unwrap_or_default(),
+            timeout_ms,
+            label,
+        };
+        (definition, faults)
+    }
+
     /// What a person reads: the label, or the name in words.
     #[must_use]
     pub fn title(&self) -> String {
@@ -82,6 +131,24 @@ impl Definition {
             let _ = write!(hex, "{byte:02x}");
             hex
         })
+    }
+}
+
+impl Approval {
+    /// The word used on wires.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Risk => "risk",
+            Self::Always => "always",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// The approval of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Risk, Self::Always, Self::Tool].into_iter().find(|approval| approval.as_str() == word)
     }
 }
 

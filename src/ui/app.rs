@@ -163,6 +163,12 @@ impl App {
         Ok(())
     }
 
+    /// What is wrong with a tool that would be added, without adding it.
+    #[must_use]
+    pub fn check(&self, definition: Definition) -> Vec<Problem> {
+        self.registry().register(vec![in_page(definition)]).err().unwrap_or_default()
+    }
+
     /// Takes a page's tool out; `false` where there is none of that name, or it is not the page's.
     pub fn unregister(&self, name: &str) -> bool {
         let ours = self.inner.tools.get(name).is_some();

@@ -1,0 +1,196 @@
+//! The journal's lines as JSON, and back. Knows nothing of where they are kept.
+//!
+//! Written out rather than derived: a page loads this code, and what serde derives for it is four times as much.
+
+use serde_json::{Map, Value};
+
+use crate::protocol::{
+    AssistantMessage, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind, Part, RunId, ToolCall,
+    ToolCallId, ToolResult,
+};
+
+impl Entry {
+    /// The line as JSON: an object whose `entry` says what it is.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::RunStart { run, at, message } => {
+                let mut line =
+                    object([("entry", "run_start".into()), ("run", run.as_str().into()), ("at", (*at).into())]);
+                if let Some((id, text)) = message {
+                    line["message"] = object([("id", id.as_str().into()), ("text", text.as_str().into())]);
+                }
+                line
+            }
+            Self::StepStart { run, step } => {
+                object([("entry", "step_start".into()), ("run", run.as_str().into()), ("step", (*step).into())])
+            }
+            Self::Message(answer) => object([
+                ("entry", "message".into()),
+                ("id", answer.id.as_str().into()),
+                ("status", answer.status.as_str().into()),
+                ("parts", answer.parts.iter().map(part_to_json).collect()),
+            ]),
+            Self::Decision { call, approved, arguments } => object([
+                ("entry", "decision".into()),
+                ("call", call.as_str().into()),
+                ("approved", (*approved).into()),
+                ("arguments", arguments.as_deref().into()),
+            ]),
+            Self::CallStart { call, at } => {
+                object([("entry", "call_start".into()), ("call", call.as_str().into()), ("at", (*at).into())])
+            }
+            Self::Result { result, message } => result_to_json("result", result, message.as_str()),
+            Self::LateResult(result) => result_to_json("late_result", result, ""),
+            Self::RunEnd { run, reason } => object([
+                ("entry", "run_end".into()),
+                ("run", run.as_str().into()),
+                ("reason", reason.as_str().into()),
+                ("detail", reason_to_json(reason)),
+            ]),
+        }
+    }
+
+    /// A line from its JSON; `None` where it is none.
+    #[must_use]
+    pub fn from_json(line: &Value) -> Option<Self> {
+        let run = || text(line, "run").map(RunId);
+        let call = || text(line, "call").map(ToolCallId);
+        let at = || line.get("at")?.as_u64();
+        Some(match line.get("entry")?.as_str()? {
+            "run_start" => {
+                let message = match line.get("message") {
+                    Some(message) => Some((MessageId(text(message, "id")?), text(message, "text")?)),
+                    None => None,
+                };
+                Self::RunStart { run: run()?, at: at()?, message }
+            }
+            "step_start" => Self::StepStart { run: run()?, step: small(line, "step")? },
+            "message" => Self::Message(AssistantMessage {
+                id: MessageId(text(line, "id")?),
+                status: MessageStatus::parse(line.get("status")?.as_str()?)?,
+                parts: line.get("parts")?.as_array()?.iter().map(part_from_json).collect::<Option<_>>()?,
+            }),
+            "decision" => Self::Decision {
+                call: call()?,
+                approved: line.get("approved")?.as_bool()?,
+                arguments: text(line, "arguments"),
+            },
+            "call_start" => Self::CallStart { call: call()?, at: at()? },
+            "result" => Self::Result { result: result_from_json(line)?, message: MessageId(text(line, "message")?) },
+            "late_result" => Self::LateResult(result_from_json(line)?),
+            "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(line)? },
+            _ => return None,
+        })
+    }
+}
+
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    // One by one: to collect them would bring in a sort.
+    let mut object = Map::new();
+    for (name, value) in fields {
+        if !value.is_null() {
+            object.insert(name.to_owned(), value);
+        }
+    }
+    Value::Object(object)
+}
+
+fn text(value: &Value, name: &str) -> Option<String> {
+    value.get(name)?.as_str().map(str::to_owned)
+}
+
+fn small(value: &Value, name: &str) -> Option<u32> {
+    value.get(name)?.as_u64()?.try_into().ok()
+}
+
+fn part_to_json(part: &Part) -> Value {
+    match part {
+        Part::Text { text } => object([("text", text.as_str().into())]),
+        Part::Reasoning { text } => object([("reasoning", text.as_str().into())]),
+        Part::Call(call) => object([
+            ("call", call.id.as_str().into()),
+            ("wire_id", call.wire_id.as_deref().into()),
+            ("name", call.name.as_str().into()),
+            ("arguments", call.arguments.as_str().into()),
+            ("encrypted_value", call.encrypted_value.as_deref().into()),
+        ]),
+    }
+}
+
+fn part_from_json(part: &Value) -> Option<Part> {
+    if let Some(text) = text(part, "text") {
+        return Some(Part::Text { text });
+    }
+    if let Some(text) = text(part, "reasoning") {
+        return Some(Part::Reasoning { text });
+    }
+    Some(Part::Call(ToolCall {
+        id: ToolCallId(text(part, "call")?),
+        wire_id: text(part, "wire_id"),
+        name: text(part, "name")?,
+        arguments: text(part, "arguments")?,
+        encrypted_value: text(part, "encrypted_value"),
+    }))
+}
+
+fn result_to_json(entry: &str, result: &ToolResult, message: &str) -> Value {
+    object([
+        ("entry", entry.into()),
+        ("call", result.call.as_str().into()),
+        ("content", result.content.as_str().into()),
+        ("error", result.error.as_deref().into()),
+        ("message", message.into()),
+    ])
+}
+
+fn result_from_json(line: &Value) -> Option<ToolResult> {
+    Some(ToolResult {
+        call: ToolCallId(text(line, "call")?),
+        content: text(line, "content")?,
+        error: text(line, "error"),
+    })
+}
+
+fn reason_to_json(reason: &EndReason) -> Value {
+    match reason {
+        EndReason::Completed
+        | EndReason::Stopped
+        | EndReason::Superseded
+        | EndReason::Interrupted
+        | EndReason::Truncated => Value::Null,
+        EndReason::MaxSteps { limit } => object([("limit", (*limit).into())]),
+        EndReason::MaxCalls { limit, asked } => object([("limit", (*limit).into()), ("asked", (*asked).into())]),
+        EndReason::MaxTime { limit_ms } => object([("limit", (*limit_ms).into())]),
+        EndReason::RepeatedCall { name, limit } => object([("name", name.as_str().into()), ("limit", (*limit).into())]),
+        EndReason::Error(error) => object([
+            ("kind", error.kind.as_str().into()),
+            ("message", error.message.as_str().into()),
+            ("retry_after_ms", error.retry_after_ms.into()),
+        ]),
+    }
+}
+
+fn reason_from_json(line: &Value) -> Option<EndReason> {
+    let detail = line.get("detail").unwrap_or(&Value::Null);
+    let number = |name: &str| detail.get(name)?.as_u64();
+    Some(match line.get("reason")?.as_str()? {
+        "completed" => EndReason::Completed,
+        "stopped" => EndReason::Stopped,
+        "superseded" => EndReason::Superseded,
+        "interrupted" => EndReason::Interrupted,
+        "truncated" => EndReason::Truncated,
+        "max-steps" => EndReason::MaxSteps { limit: small(detail, "limit")? },
+        "max-calls" => {
+            EndReason::MaxCalls { limit: small(detail, "limit")? as usize, asked: small(detail, "asked")? as usize }
+        }
+        "max-time" => EndReason::MaxTime { limit_ms: number("limit")? },
+        "repeated-call" => EndReason::RepeatedCall { name: text(detail, "name")?, limit: small(detail, "limit")? },
+        "error" => EndReason::Error(ModelError {
+            kind: ModelErrorKind::parse(detail.get("kind")?.as_str()?)?,
+            message: text(detail, "message")?,
+            retry_after_ms: number("retry_after_ms"),
+        }),
+        _ => return None,
+    })
+}
