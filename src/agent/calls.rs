@@ -33,8 +33,8 @@ pub(super) struct Call {
 pub(super) enum State {
     /// Checked, not yet judged.
     Ready,
-    /// The user is asked.
-    Asked { reason: String },
+    /// The user is asked: by the policy, or because the tool wants it.
+    Asked { reason: String, by_policy: bool },
     /// It runs.
     Running { deadline: Millis, timeout_ms: u64 },
     /// It has its result.
@@ -138,11 +138,17 @@ impl Call {
     pub(super) fn judge(&mut self, policy: &Policy) -> bool {
         match self.tool.as_deref().map(|tool| policy.judge(tool)) {
             Some(Verdict::Ask { reason }) => {
-                self.state = State::Asked { reason };
+                self.state = State::Asked { reason, by_policy: true };
                 false
             }
             Some(Verdict::Allow) | None => true,
         }
+    }
+
+    /// Whether a call that was asked about needs no answer any more: the user granted its tool meanwhile.
+    pub(super) fn is_granted(&self, policy: &Policy) -> bool {
+        let allowed = || self.tool.as_deref().is_some_and(|tool| policy.judge(tool) == Verdict::Allow);
+        matches!(self.state, State::Asked { by_policy: true, .. }) && allowed()
     }
 
     /// Takes the user's yes; changed arguments must still fit.
@@ -185,7 +191,7 @@ impl Call {
             Outcome::NeedsApproval { reason } if self.approved => {
                 self.settle(&error::tool_error(&self.call.name, &format!("it was approved, but: {reason}")));
             }
-            Outcome::NeedsApproval { reason } => self.state = State::Asked { reason },
+            Outcome::NeedsApproval { reason } => self.state = State::Asked { reason, by_policy: false },
         }
     }
 
@@ -213,7 +219,7 @@ impl Call {
     pub(super) fn view(&self, at: Millis) -> CallView {
         let state = match &self.state {
             State::Ready => CallState::InputAvailable,
-            State::Asked { reason } => CallState::ApprovalRequested { reason: reason.clone() },
+            State::Asked { reason, .. } => CallState::ApprovalRequested { reason: reason.clone() },
             State::Running { .. } => CallState::Running,
             State::Settled(result) => settled_state(result),
         };
@@ -263,7 +269,7 @@ pub(super) fn late_result(call: ToolCallId, outcome: &Outcome) -> ToolResult {
     match outcome {
         Outcome::Result(result) => ToolResult::ok(call, result),
         Outcome::Error(error) => ToolResult::failed(call, error),
-        Outcome::NeedsApproval { reason } => ToolResult::failed(call, &error::tool_error("", reason)),
+        Outcome::NeedsApproval { reason } => ToolResult::failed(call, &ToolError::new("cancelled", reason)),
     }
 }
 

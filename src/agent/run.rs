@@ -383,6 +383,12 @@ impl Run {
         if let Some(call) = calls.iter_mut().find(asked) {
             self.decide_call(&active.tools, call, decision);
         }
+        // A yes that holds for its tool holds for the other calls of it that wait.
+        for call in &mut calls {
+            if call.is_granted(&self.policy) {
+                self.start_call(call);
+            }
+        }
         self.settle_or_wait(active, calls);
     }
 

@@ -1,7 +1,7 @@
 //! The thread's messages, and how they are folded from a journal. Knows nothing of a run in progress.
 
 use crate::protocol::{
-    AssistantMessage, EndReason, Entry, Message, MessageId, MessageStatus, Names, RunId, ToolCall, ToolCallId,
+    AssistantMessage, EndReason, Entry, Message, MessageId, MessageStatus, Names, Part, RunId, ToolCall, ToolCallId,
     ToolMessage, ToolResult,
 };
 use crate::tools::error;
@@ -33,11 +33,15 @@ impl Transcript {
     /// The messages as a model is sent them: without answers that were asked for again.
     #[must_use]
     pub fn for_model(&self) -> Vec<Message> {
-        let superseded = |message: &&Message| match message {
-            Message::Assistant(answer) => answer.status != MessageStatus::Superseded && !answer.parts.is_empty(),
+        let sent = |message: &&Message| match message {
+            // Words alone that were only thought are nothing to send back.
+            Message::Assistant(answer) => {
+                let says = answer.parts.iter().any(|part| !matches!(part, Part::Reasoning { .. }));
+                answer.status != MessageStatus::Superseded && says
+            }
             Message::User { .. } | Message::Tool(_) => true,
         };
-        self.messages.iter().filter(superseded).cloned().collect()
+        self.messages.iter().filter(sent).cloned().collect()
     }
 
     pub(super) fn push(&mut self, message: Message) {

@@ -602,5 +602,5 @@ fn text_comes_in_small_pieces() {
         .filter_map(|event| if let ModelEvent::TextDelta(piece) = event { Some(piece) } else { None })
         .collect();
     assert!(pieces.len() > 150 && pieces.iter().all(|piece| piece.split_whitespace().count() <= 3), "{}", pieces.len());
-    assert!(events.iter().any(|event| matches!(event, ModelEvent::Usage(usage) if usage.output_tokens > 500)));
+    assert!(!events.iter().any(|event| matches!(event, ModelEvent::Usage(_))), "it has no tokens to count");
 }

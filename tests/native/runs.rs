@@ -470,6 +470,15 @@ fn a_write_asks_once_a_session_and_the_irreversible_always() {
 }
 
 #[test]
+fn a_yes_to_one_write_holds_for_the_others_of_its_tool_that_wait() {
+    let mut world = called(&[("a", "note_write", OSLO), ("b", "note_write", ROME), ("c", "order_refund", OSLO)]);
+    assert!(world.ran().is_empty());
+    world.approve("note_write", None);
+    assert_eq!(world.ran().len(), 2, "both notes run, the refund still asks");
+    assert_eq!(world.life("order_refund").last(), Some(&"approval-requested"));
+}
+
+#[test]
 fn a_denied_write_asks_again() {
     let mut world = called(&[("a", "note_write", OSLO)]);
     world.deny("note_write", None);
@@ -638,7 +647,7 @@ fn a_result_that_comes_late_is_written_down_and_has_no_effect() {
             _ => None,
         })
         .collect();
-    assert_eq!(late, [r#"{"celsius":4}"#, "tool_error", "tool_error"]);
+    assert_eq!(late, [r#"{"celsius":4}"#, "tool_error", "cancelled"]);
 }
 
 #[test]

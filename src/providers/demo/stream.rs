@@ -1,6 +1,6 @@
 //! A step as model events, in pieces small enough to be paced. Knows nothing of what they mean.
 
-use crate::protocol::{FinishReason, Message, ModelEvent, ModelRequest, Usage};
+use crate::protocol::{FinishReason, ModelEvent, ModelRequest};
 use crate::providers::demo::plan::{Call, Step};
 use crate::providers::demo::read::Facts;
 
@@ -21,7 +21,6 @@ pub(super) fn events(request: &ModelRequest, facts: &Facts, step: &Step) -> Vec<
     for (slot, call) in calls.iter().enumerate() {
         push_call(&mut events, slot, call_id(request, facts.done.len() + slot), call);
     }
-    events.push(ModelEvent::Usage(usage(request, text, calls)));
     events.push(ModelEvent::Finish(if calls.is_empty() { FinishReason::Done } else { FinishReason::Calls }));
     events
 }
@@ -45,21 +44,4 @@ fn call_id(request: &ModelRequest, number: usize) -> String {
 fn pieces_of_text(text: &str) -> Vec<String> {
     let words: Vec<&str> = text.split_inclusive([' ', '\n']).collect();
     words.chunks(WORDS_A_PIECE).map(<[&str]>::concat).collect()
-}
-
-// There are no tokens here; four letters are about one elsewhere.
-fn usage(request: &ModelRequest, text: &str, calls: &[Call]) -> Usage {
-    let read: usize = request.messages.iter().map(length).sum::<usize>() + request.instructions.len();
-    let written: usize = text.len() + calls.iter().map(|call| call.arguments.to_string().len()).sum::<usize>();
-    Usage { input_tokens: read.div_ceil(4) as u64, output_tokens: written.div_ceil(4) as u64 }
-}
-
-fn length(message: &Message) -> usize {
-    match message {
-        Message::User { content, .. } => content.len(),
-        Message::Assistant(answer) => {
-            answer.text().len() + answer.calls().map(|call| call.arguments.len()).sum::<usize>()
-        }
-        Message::Tool(tool) => tool.result.content.len(),
-    }
 }
