@@ -16,6 +16,7 @@ pub struct Journal {
     prefix: String,
     next: Cell<u32>,
     failed: Cell<bool>,
+    retired: Cell<bool>,
 }
 
 /// What a journal held.
@@ -41,6 +42,8 @@ impl Journal {
                     Some(entry) => opened.entries.push(entry),
                     None => {
                         opened.damaged = true;
+                        // What stands behind it would follow whatever is written in its place.
+                        forget(storage, &prefix, next);
                         break;
                     }
                 }
@@ -48,11 +51,14 @@ impl Journal {
             }
         }
         let failed = Cell::new(storage.is_none());
-        (Self { storage, prefix, next: Cell::new(next), failed }, opened)
+        (Self { storage, prefix, next: Cell::new(next), failed, retired: Cell::new(false) }, opened)
     }
 
     /// Adds a line; `false` from the first one that could not be written (storage full, or switched off).
     pub fn append(&self, entry: &Entry) -> bool {
+        if self.retired.get() {
+            return true;
+        }
         if self.failed.get() {
             return false;
         }
@@ -74,13 +80,11 @@ impl Journal {
         !self.failed.get()
     }
 
-    /// Forgets the thread.
-    pub fn clear(&self) {
+    /// Forgets the thread, for good: what is still said of it is not written down any more.
+    pub fn retire(&self) {
+        self.retired.set(true);
         if let Some(storage) = &self.storage {
-            for at in 0..self.next.replace(0) {
-                let _ = storage.remove_item(&format!("{}{at}", self.prefix));
-            }
-            self.failed.set(false);
+            forget(storage, &self.prefix, 0);
         }
     }
 
@@ -95,6 +99,14 @@ impl Journal {
         if let Some(storage) = storage() {
             let _ = storage.set_item(&format!("pagehand.thread:{name}"), thread.as_str());
         }
+    }
+}
+
+fn forget(storage: &Storage, prefix: &str, from: u32) {
+    let mut at = from;
+    while let Ok(Some(_)) = storage.get_item(&format!("{prefix}{at}")) {
+        let _ = storage.remove_item(&format!("{prefix}{at}"));
+        at += 1;
     }
 }
 
