@@ -1,7 +1,9 @@
 // The user stops a run: while a tool is at work, while words arrive, and by sending something else.
 
 import assert from 'node:assert/strict';
+import { startGateway } from './support/gateway.mjs';
 import { journey } from './support/journey.mjs';
+import { last, startModel } from './support/model.mjs';
 import { isValid, resultOf } from './support/thread.mjs';
 
 for (const [how, press] of [
@@ -59,6 +61,31 @@ journey('a message sent during a tool ends the run and is answered with a valid 
   await nextTurns(page);
   hand.asked.forEach(isValid);
   assert.ok(second > first);
+});
+
+journey('a tool of the page hears of the stop by its signal, and what it says later changes nothing', { gateway: false }, async ({ page, hand, hold }) => {
+  const model = hold(await startModel((body) => (/wait/.test(last(body).content) ? { calls: [{ name: 'wait_forever' }] } : { text: 'Here I am.' })));
+  const gateway = await startGateway({ env: model.env });
+  hold({ stop: gateway.kill });
+  await page.goto(gateway.url);
+  await hand.open();
+  await page.evaluate(() => document.querySelector('page-hand').registerTool({
+    name: 'wait_forever', owner: 'test', risk: 'read', description: 'Waits until it is stopped, and then says so much too late.',
+    run: (args, { signal }) => new Promise((resolve) => signal.addEventListener('abort', () => {
+      window.aborted = true;
+      setTimeout(() => (resolve('too late'), (window.resolved = true)), 50);
+    })),
+  }));
+  const since = await hand.say('wait');
+  await hand.shows('wait_forever', 'running');
+  await hand.button('Stop').click();
+  assert.equal(await hand.ended(since), 'stopped');
+  assert.equal(await page.evaluate(() => window.aborted), true);
+  await page.waitForFunction(() => window.resolved);
+  await hand.shows('wait_forever', 'cancelled');
+  assert.equal(await hand.ask('are you there?'), 'completed');
+  hand.asked.forEach(isValid);
+  assert.doesNotMatch(JSON.stringify(hand.asked.at(-1).messages), /too late/);
 });
 
 // Holds the server's answer back until it is released.
