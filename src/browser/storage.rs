@@ -41,6 +41,8 @@ impl Journal {
                     Some(entry) => opened.entries.push(entry),
                     None => {
                         opened.damaged = true;
+                        // What stands behind it would follow whatever is written in its place.
+                        forget(storage, &prefix, next);
                         break;
                     }
                 }
@@ -77,9 +79,8 @@ impl Journal {
     /// Forgets the thread.
     pub fn clear(&self) {
         if let Some(storage) = &self.storage {
-            for at in 0..self.next.replace(0) {
-                let _ = storage.remove_item(&format!("{}{at}", self.prefix));
-            }
+            self.next.set(0);
+            forget(storage, &self.prefix, 0);
             self.failed.set(false);
         }
     }
@@ -95,6 +96,14 @@ impl Journal {
         if let Some(storage) = storage() {
             let _ = storage.set_item(&format!("pagehand.thread:{name}"), thread.as_str());
         }
+    }
+}
+
+fn forget(storage: &Storage, prefix: &str, from: u32) {
+    let mut at = from;
+    while let Ok(Some(_)) = storage.get_item(&format!("{prefix}{at}")) {
+        let _ = storage.remove_item(&format!("{prefix}{at}"));
+        at += 1;
     }
 }
 

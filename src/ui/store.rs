@@ -109,6 +109,7 @@ impl Store {
             }
         }
         self.items.set(items);
+        self.usage.set(Usage::default());
         self.ended.set(None);
         self.running.set(false);
         self.waiting.set(false);

@@ -16,6 +16,7 @@ mod highlight;
 mod navigate;
 mod open_link;
 mod page_read;
+mod readable;
 
 pub(crate) use clipboard::copy as copy_text;
 
