@@ -234,9 +234,22 @@ build_site() {
   need_esbuild
   say "cargo: building the page (3 to 5 minutes the first time)"
   # `cargo build` would make the crate's rlib too, and silently leave out `lto = "fat"` for it: a tenth more to load.
-  cargo rustc --release --lib --crate-type cdylib --target $WASM
+  page_flags cargo rustc --release --lib --crate-type cdylib --target $WASM
   make_package
   make_site
+}
+
+# page_flags COMMAND…: with the places of panics and the texts of `{:?}` left out of the page, where rustc can do that.
+# They are a twentieth of the payload, and the places are paths of the machine that built it.
+page_flags() {
+  local flags="-Zlocation-detail=none -Zfmt-debug=none"
+  # shellcheck disable=SC2086 # they are two
+  if RUSTC_BOOTSTRAP=1 rustc $flags --print cfg >/dev/null 2>&1; then
+    RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$flags" "$@"
+  else
+    say "this rustc takes no $flags; the page will be a little larger"
+    "$@"
+  fi
 }
 
 # checksums PATH…: of every file; kept beside a product, they tell whether it is still current

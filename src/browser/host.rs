@@ -23,7 +23,7 @@ pub struct BrowserHost {
     /// The page's tools.
     pub tools: Rc<BrowserTools>,
     /// Where the thread is kept.
-    pub journal: Journal,
+    pub journal: Rc<Journal>,
     /// Who is told of events.
     pub watcher: Watcher,
     running: Rc<RefCell<Names<Running>>>,
@@ -40,7 +40,7 @@ enum Running {
 impl BrowserHost {
     /// A world of these.
     #[must_use]
-    pub fn new(gateway: Gateway, tools: Rc<BrowserTools>, journal: Journal, watcher: Watcher) -> Self {
+    pub fn new(gateway: Gateway, tools: Rc<BrowserTools>, journal: Rc<Journal>, watcher: Watcher) -> Self {
         Self { gateway, tools, journal, watcher, running: Rc::default(), warned: Cell::new(false) }
     }
 }
@@ -104,8 +104,7 @@ impl Host for BrowserHost {
 
     fn save(&self, entry: &Entry) -> LocalBoxFuture<'_, ()> {
         if !self.journal.append(entry) && !self.warned.replace(true) {
-            let words = "This conversation is not being saved: the browser's storage is full or switched off.";
-            (self.watcher)(&Event::Note(words.to_owned()));
+            (self.watcher)(&Event::NotSaved);
         }
         Box::pin(ready(()))
     }

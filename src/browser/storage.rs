@@ -16,6 +16,7 @@ pub struct Journal {
     prefix: String,
     next: Cell<u32>,
     failed: Cell<bool>,
+    retired: Cell<bool>,
 }
 
 /// What a journal held.
@@ -50,11 +51,14 @@ impl Journal {
             }
         }
         let failed = Cell::new(storage.is_none());
-        (Self { storage, prefix, next: Cell::new(next), failed }, opened)
+        (Self { storage, prefix, next: Cell::new(next), failed, retired: Cell::new(false) }, opened)
     }
 
     /// Adds a line; `false` from the first one that could not be written (storage full, or switched off).
     pub fn append(&self, entry: &Entry) -> bool {
+        if self.retired.get() {
+            return true;
+        }
         if self.failed.get() {
             return false;
         }
@@ -76,12 +80,11 @@ impl Journal {
         !self.failed.get()
     }
 
-    /// Forgets the thread.
-    pub fn clear(&self) {
+    /// Forgets the thread, for good: what is still said of it is not written down any more.
+    pub fn retire(&self) {
+        self.retired.set(true);
         if let Some(storage) = &self.storage {
-            self.next.set(0);
             forget(storage, &self.prefix, 0);
-            self.failed.set(false);
         }
     }
 

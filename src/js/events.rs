@@ -37,7 +37,8 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
         | Event::MessageEnd { .. }
         | Event::DecisionRefused { .. }
         | Event::Usage(_)
-        | Event::Note(_) => {}
+        | Event::Note(_)
+        | Event::NotSaved => {}
     })
 }
 

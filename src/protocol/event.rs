@@ -62,6 +62,8 @@ pub enum Event {
     Usage(Usage),
     /// Something for the log.
     Note(String),
+    /// The thread is not being written down any more; the run goes on in memory.
+    NotSaved,
     /// A run ended.
     RunEnd {
         /// The run.

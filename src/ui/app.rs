@@ -51,6 +51,9 @@ struct Inner {
 struct Thread {
     id: ThreadId,
     handle: Handle,
+    journal: Rc<Journal>,
+    // Whether it is the one on screen. What is at work in another one still comes to its end.
+    shown: Rc<Cell<bool>>,
 }
 
 impl App {
@@ -67,23 +70,15 @@ impl App {
         }
         let registered = registry.register(definitions.into_iter().map(in_page).collect());
         debug_assert!(registered.is_ok(), "{registered:?}");
-        let shown = store.clone();
-        let told: Watcher = Rc::new(move |event: &Event| {
-            if let Event::Note(words) = event {
-                shown.notice.set(Some(words.clone()).filter(|words| words.contains("not being saved")));
-            }
-            shown.apply(event);
-            watcher(event);
-        });
         let gateway = Gateway::new(&options.gateway);
         let id = Journal::current(&options.name).unwrap_or_else(new_thread);
-        let thread = start(&id, &options, &gateway, &tools, &told, &store);
+        let thread = start(&id, &options, &gateway, &tools, &watcher, &store);
         let inner = Inner {
             options,
             gateway,
             tools,
             registry: RefCell::new(registry),
-            watcher: told,
+            watcher,
             thread: RefCell::new(thread),
             served: Cell::new(false),
         };
@@ -133,7 +128,12 @@ impl App {
     /// Ends what is at work and begins an empty thread.
     pub fn new_thread(&self) {
         let inner = &self.inner;
-        self.stop();
+        {
+            let old = inner.thread.borrow();
+            old.shown.set(false);
+            old.handle.stop();
+            old.journal.retire();
+        }
         let id = new_thread();
         let thread = start(&id, &inner.options, &inner.gateway, &inner.tools, &inner.watcher, &self.store);
         *inner.thread.borrow_mut() = thread;
@@ -198,7 +198,8 @@ impl App {
 
     fn load_served(&self) {
         let app = self.clone();
-        leptos::task::spawn_local(async move { app.fetch_served().await });
+        // Nobody waits for it once the panel is gone.
+        leptos::task::spawn_local_scoped_with_cancellation(async move { app.fetch_served().await });
     }
 
     async fn fetch_served(&self) {
@@ -251,10 +252,18 @@ fn start(
     if opened.damaged {
         store.notice.set(Some("A part of this conversation's record was damaged; it is shown up to there.".to_owned()));
     }
-    let host = BrowserHost::new(gateway.clone(), Rc::clone(tools), journal, Rc::clone(watcher));
+    let (journal, shown) = (Rc::new(journal), Rc::new(Cell::new(true)));
+    let (followed, visible, watcher) = (store.clone(), Rc::clone(&shown), Rc::clone(watcher));
+    let told: Watcher = Rc::new(move |event: &Event| {
+        if visible.get() {
+            followed.apply(event);
+        }
+        watcher(event);
+    });
+    let host = BrowserHost::new(gateway.clone(), Rc::clone(tools), Rc::clone(&journal), told);
     let (handle, driving) = session(run, host);
     leptos::task::spawn_local(driving);
-    Thread { id: id.clone(), handle }
+    Thread { id: id.clone(), handle, journal, shown }
 }
 
 fn new_thread() -> ThreadId {

@@ -65,8 +65,10 @@ fn where_it_runs(store: &Store, view: &CallView) -> String {
 
 fn arguments(view: Live<CallView>) -> AnyView {
     live(move || {
-        let text = view.with(|view| view.arguments.clone());
-        if matches!(text.trim(), "" | "{}") { nothing() } else { more("Arguments", &text).view() }
+        let (text, asked) =
+            view.with(|view| (view.arguments.clone(), matches!(view.state, CallState::ApprovalRequested { .. })));
+        // The question shows them itself.
+        if asked || matches!(text.trim(), "" | "{}") { nothing() } else { more("Arguments", &text).view() }
     })
 }
 

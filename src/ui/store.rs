@@ -10,8 +10,8 @@ use crate::protocol::{
     CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Part, ToolCallId, Usage,
 };
 use crate::tools::{Registry, humanise};
-use crate::ui::frame;
 use crate::ui::live::Live;
+use crate::ui::{frame, words};
 
 /// Everything the panel shows. Copies show, and change, the same.
 #[derive(Clone, Debug)]
@@ -142,6 +142,7 @@ impl Store {
             }
             Event::Usage(usage) => self.usage.set(*usage),
             Event::Note(_) => {}
+            Event::NotSaved => self.notice.set(Some(words::NOT_SAVED.to_owned())),
             Event::RunEnd { reason, .. } => {
                 self.running.set(false);
                 self.waiting.set(false);

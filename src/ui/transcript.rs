@@ -1,14 +1,18 @@
 //! The thread on screen. Knows nothing of how it comes about.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use leptos::mount::{UnmountHandle, mount_to};
 use leptos::prelude::*;
+use leptos::tachys::view::any_view::AnyViewState;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement};
 
 use crate::protocol::{MessageId, MessageStatus};
 use crate::ui::call_card::call_card;
+use crate::ui::live::Live;
 use crate::ui::markdown_dom::MarkdownView;
 use crate::ui::node::{Child, Node, Place, live, live_text, node, nothing};
 use crate::ui::{App, Item, Store, TextItem, frame, words};
@@ -28,12 +32,8 @@ pub(super) fn transcript(app: &App) -> Node {
         frame::next(move || watched.now());
         0
     });
-    let (shown, items, place) = (app.clone(), app.store.items.clone(), follow.scroller);
-    let list = For(ForProps::builder()
-        .each(move || items.get())
-        .key(Item::key)
-        .children(move |item| view_of(&shown, item, &follow))
-        .build());
+    let (shown, place) = (app.clone(), follow.scroller);
+    let list = list(app.store.items.clone(), move |item| view_of(&shown, item, &follow));
     node("div")
         .class("scroller")
         .attr("part", "transcript")
@@ -44,8 +44,38 @@ pub(super) fn transcript(app: &App) -> Node {
         .on("scroll", move |_| scrolled.look())
         .on("click", |event| copy_code(&event))
         .child(empty_state(app))
-        .child(list.into_any())
+        .child(list)
         .child(waiting(&app.store))
+}
+
+/// A thread's items, each with a view of its own that is made once. They are added at the end or all replaced, so
+/// this needs none of what Leptos' `For` does to move them about.
+fn list(items: Live<Vec<Item>>, view: impl Fn(Item) -> AnyView + 'static) -> Node {
+    let (place, view) = (Place::new(), Rc::new(view));
+    // The rows' owner: an effect's own is cleaned up whenever it runs again.
+    let owner = Owner::current().unwrap_or_default();
+    Effect::new(move |rows: Option<Vec<Row>>| {
+        let mut rows = rows.unwrap_or_default();
+        let Some(parent) = place.get() else { return rows };
+        let new: Vec<Item> = items.with(|items| {
+            let same = rows.iter().zip(items).take_while(|(row, item)| row.key == item.key()).count();
+            rows.truncate(same);
+            items[same..].to_vec()
+        });
+        for item in new {
+            let (key, parent, view) = (item.key(), parent.clone(), Rc::clone(&view));
+            let view = owner.with(|| mount_to(parent, move || view(item)));
+            rows.push(Row { key, _view: view });
+        }
+        rows
+    });
+    node("div").class("items").place(place)
+}
+
+struct Row {
+    key: String,
+    // Takes the row down when it goes.
+    _view: UnmountHandle<AnyViewState>,
 }
 
 /// Keeps the end of the thread in sight.

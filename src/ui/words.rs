@@ -4,6 +4,10 @@ use serde_json::Value;
 
 use crate::protocol::{CallState, EndReason, MessageStatus, ModelErrorKind, Scope, Usage};
 
+/// What the banner says where the thread can not be written down.
+pub(super) const NOT_SAVED: &str =
+    "This conversation is not being saved: the browser's storage is full or switched off.";
+
 /// What the banner says of a run that did not end with an answer.
 pub(super) fn of_end(reason: &EndReason) -> String {
     match reason {

@@ -12,7 +12,7 @@ use pagehand::tools::Definition;
 use crate::support::fake::{Body, ClipboardStub, Network, press, press_with};
 use crate::support::mounted::{Mounted, results_in, text_of};
 use crate::support::stream::{call, calling, finished, saying, started, text, text_end, text_start};
-use crate::support::{definition, until_so};
+use crate::support::{FullStorage, definition, storage, until_so};
 
 /// A panel that shows the answer so far, and the rest of it on its way.
 async fn answering(network: &Network, words: &str) -> (Mounted, Body) {
@@ -359,6 +359,34 @@ async fn a_write_waits_for_the_users_yes() {
 }
 
 #[test]
+async fn the_focus_goes_to_the_question_and_back_to_the_composer() {
+    let network = Network::install();
+    let panel = Mounted::serving(&network, &[write_tool("note_add")]).await;
+    let focused = || panel.root.active_element().and_then(|element| element.get_attribute("part")).unwrap_or_default();
+    panel.composer().focus().unwrap();
+    let body = panel.ask(&network, "Write it down.").await;
+    body.send(&calling(&[("c1", "note_add", json!({ "text": "call back" }))]));
+    body.end();
+    until_so("the question to have the focus", || focused() == "approval").await;
+    panel.button("Decline").await.click();
+    until_so("the composer to have it again", || focused() == "input").await;
+}
+
+#[test]
+async fn somebody_who_is_writing_keeps_the_focus() {
+    let network = Network::install();
+    let panel = Mounted::serving(&network, &[write_tool("note_add")]).await;
+    panel.composer().focus().unwrap();
+    let body = panel.ask(&network, "Write it down.").await;
+    panel.composer().set_value("and then");
+    body.send(&calling(&[("c1", "note_add", json!({ "text": "call back" }))]));
+    body.end();
+    panel.part("approval").await;
+    sleep(60).await;
+    assert!(panel.root.active_element().unwrap() == **panel.composer());
+}
+
+#[test]
 async fn the_user_may_change_the_arguments() {
     let network = Network::install();
     let panel = asking(&network).await;
@@ -511,6 +539,31 @@ async fn a_thread_is_there_again_after_a_reload() {
     again.reads("[part=user-message]", "Tell me.").await;
     again.reads(".md strong", "sent").await;
     assert!(again.find("[aria-busy]").is_none());
+}
+
+#[test]
+async fn a_thread_that_can_not_be_saved_goes_on_and_says_so() {
+    let network = Network::install();
+    let panel = Mounted::new(&network).await;
+    let full = FullStorage::new();
+    panel.send("Tell me.");
+    network.asked("/agent").await.answer_text(200, "{}", &saying("All the same."));
+    panel.reads(".banner[role=status]", "This conversation is not being saved").await;
+    panel.reads(".md", "All the same.").await;
+    drop(full);
+}
+
+#[test]
+async fn a_damaged_record_is_shown_up_to_the_damage_and_says_so() {
+    let network = Network::install();
+    let panel = answered(&network, "It was sent.").await;
+    let (name, thread) = (panel.name.clone(), panel.instance.thread());
+    drop(panel);
+    storage().set_item(&format!("pagehand:{thread}:2"), "{ half a li").unwrap();
+    let again = Mounted::waiting(&name);
+    again.reads("[part=user-message]", "Tell me.").await;
+    again.reads(".banner[role=status]", "record was damaged").await;
+    assert!(again.find(".md").is_none());
 }
 
 // ---- what a screen reader hears ----

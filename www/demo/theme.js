@@ -33,20 +33,22 @@
     else delete root.dataset.theme;
   }
 
-  function label(button) {
+  function show(button) {
     button.querySelector(".theme-choice").textContent = chosen();
+    // The panel takes part; as an attribute, which it reads whenever it comes to life.
+    document.querySelector("page-hand")?.setAttribute("theme", chosen());
   }
 
   apply(stored());
 
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme-button");
-    label(button);
+    show(button);
     button.addEventListener("click", () => {
       const next = CHOICES[(CHOICES.indexOf(chosen()) + 1) % CHOICES.length];
       apply(next);
       store(next);
-      label(button);
+      show(button);
     });
   });
 })();

@@ -12,7 +12,7 @@ use pagehand::protocol::{Risk, Scope};
 use pagehand::tools::{Approval, Definition};
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
-use web_sys::{Document, HtmlElement};
+use web_sys::{Document, HtmlElement, Storage};
 
 /// Waits until there is something, and takes it.
 pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
@@ -55,6 +55,35 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.0.remove();
+    }
+}
+
+/// The tab's own storage.
+pub(crate) fn storage() -> Storage {
+    web_sys::window().unwrap().session_storage().unwrap().unwrap()
+}
+
+/// A storage without room for another letter, until it is dropped.
+pub(crate) struct FullStorage;
+
+impl FullStorage {
+    pub(crate) fn new() -> Self {
+        let mut filling = String::new();
+        let mut more = 1 << 22;
+        while more > 0 {
+            let longer = filling.clone() + &"x".repeat(more);
+            match storage().set_item("filling", &longer) {
+                Ok(()) => filling = longer,
+                Err(_) => more /= 2,
+            }
+        }
+        Self
+    }
+}
+
+impl Drop for FullStorage {
+    fn drop(&mut self) {
+        storage().remove_item("filling").unwrap();
     }
 }
 
