@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::ag_ui::{AgUiEncoder, read_input};
 use crate::gateway::error::Refusal;
-use crate::gateway::router::Gateway;
+use crate::gateway::state::Gateway;
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent};
 
 // A proxy in between closes what is silent.

@@ -18,9 +18,10 @@ mod model;
 mod router;
 mod served;
 mod site;
+mod state;
 pub mod tools;
 mod upstream;
 
 pub use config::{Config, Secret};
 pub use model::Model;
-pub use router::{Gateway, router};
+pub use router::router;

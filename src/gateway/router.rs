@@ -6,7 +6,6 @@ use axum::Router;
 use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::trace::TraceLayer;
@@ -15,52 +14,12 @@ use crate::gateway::config::Config;
 use crate::gateway::guard::{Guard, guard};
 use crate::gateway::model::Model;
 use crate::gateway::site::site;
+use crate::gateway::state::Gateway;
 use crate::gateway::tools::{ServerTool, ServerTools};
 use crate::gateway::{agent, demo, served};
 
 // A long thread with its results fits; what is larger is a mistake or an attack.
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
-const MAX_MODEL_CALLS: usize = 64;
-const MAX_TOOL_CALLS: usize = 128;
-
-/// What the routes share.
-#[derive(Clone)]
-pub struct Gateway {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    model: Model,
-    tools: ServerTools,
-    model_permits: Arc<Semaphore>,
-    tool_permits: Arc<Semaphore>,
-}
-
-impl Gateway {
-    pub(super) fn model(&self) -> &Model {
-        &self.inner.model
-    }
-
-    pub(super) fn tools(&self) -> &ServerTools {
-        &self.inner.tools
-    }
-
-    pub(super) fn model_permit(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.inner.model_permits).try_acquire_owned().ok()
-    }
-
-    pub(super) fn tool_permit(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.inner.tool_permits).try_acquire_owned().ok()
-    }
-
-    // For the ids of one answer. Without a random source they are only unique in it, which is all the wire asks.
-    #[expect(clippy::unused_self, reason = "reads as what it is at the call")]
-    pub(super) fn seed(&self) -> u64 {
-        let mut bytes = [0; 8];
-        let _ = getrandom::fill(&mut bytes);
-        u64::from_le_bytes(bytes)
-    }
-}
 
 /// A gateway of this configuration; `more` are tools beside the demo's.
 ///
@@ -78,13 +37,7 @@ pub fn router(config: &Config, more: Vec<ServerTool>) -> Result<Router, String> 
     }
     let tools = ServerTools::new(tools)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-    let inner = Inner {
-        model: Model::of(config)?,
-        tools,
-        model_permits: Arc::new(Semaphore::new(MAX_MODEL_CALLS)),
-        tool_permits: Arc::new(Semaphore::new(MAX_TOOL_CALLS)),
-    };
-    let gateway = Gateway { inner: Arc::new(inner) };
+    let gateway = Gateway::new(Model::of(config)?, tools);
     let mut routes = routes.merge(
         Router::new()
             .route("/agent", post(agent::agent))

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tracing::{error, info};
 
 use crate::gateway::error::Refusal;
-use crate::gateway::router::Gateway;
+use crate::gateway::state::Gateway;
 use crate::gateway::tools::CallContext;
 use crate::protocol::{Outcome, ToolError};
 use crate::tools::error as words;

@@ -1,0 +1,112 @@
+//! What the model says becomes an answer of the thread, whole or broken. Part of the machine; knows nothing of who carries anything out.
+
+use crate::agent::calls::{self, Call};
+use crate::agent::draft::Draft;
+use crate::agent::limits::Spent;
+use crate::agent::run::{Active, Phase, Run};
+use crate::agent::stream::Stream;
+use crate::agent::{Output, Transcript};
+use crate::protocol::{CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, ToolCall};
+use crate::tools::Registry;
+
+impl Run {
+    pub(super) fn model(&mut self, call: u64, event: ModelEvent) {
+        match event {
+            ModelEvent::Finish(_) => self.finish_stream(call),
+            ModelEvent::Error(error) => self.fail_stream(call, error),
+            other => self.collect(call, other),
+        }
+    }
+
+    pub(super) fn collect(&mut self, call: u64, event: ModelEvent) {
+        let Phase::Streaming(active, stream) = &mut self.phase else { return };
+        if stream.call != call {
+            return;
+        }
+        stream.heard_at = self.at;
+        let told = stream.collect(event, &mut self.mint, &active.tools, active.usage, self.at);
+        self.outputs.extend(told.into_iter().map(Output::Event));
+    }
+
+    /// Takes the stream of this model call out of the machine; `None` where it is not the one at work.
+    pub(super) fn take_stream(&mut self, call: u64) -> Option<(Active, Stream)> {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Streaming(mut active, stream) if stream.call == call => {
+                active.usage += stream.usage;
+                Some((active, stream))
+            }
+            other => {
+                self.phase = other;
+                None
+            }
+        }
+    }
+
+    pub(super) fn finish_stream(&mut self, call: u64) {
+        let Some((mut active, stream)) = self.take_stream(call) else { return };
+        let id = stream.draft.message.clone();
+        let (answer, slots) = stream.draft.finish(MessageStatus::Complete);
+        // Judged against the thread as it was before this answer, so that a call is not its own duplicate.
+        let limits = self.config.limits;
+        let (mut calls, over) = calls::open(&id, slots, &active.tools, &self.transcript, &mut active.spent, &limits);
+        self.save(Entry::Message(answer.clone()));
+        self.transcript.push(Message::Assistant(answer));
+        self.event(Event::MessageEnd { message: id, status: MessageStatus::Complete });
+        for call in &mut calls {
+            self.begin_call(call);
+        }
+        if let Some(reason) = over {
+            self.append(calls);
+            return self.close(active, reason);
+        }
+        // The loop goes on while there are calls for us, whatever word the model stopped with.
+        if calls.iter().all(Call::agent_ran) {
+            self.append(calls);
+            return self.close(active, EndReason::Completed);
+        }
+        self.settle_or_wait(active, calls);
+    }
+
+    pub(super) fn fail_stream(&mut self, call: u64, error: ModelError) {
+        if let Some((active, stream)) = self.take_stream(call) {
+            self.keep_broken(&active.tools, stream.draft, MessageStatus::Truncated);
+            self.close(active, EndReason::Error(error));
+        }
+    }
+
+    pub(super) fn model_closed(&mut self, call: u64) {
+        let Some((mut active, stream)) = self.take_stream(call) else { return };
+        if active.asked_again || stream.draft.agent_ran() {
+            self.keep_broken(&active.tools, stream.draft, MessageStatus::Truncated);
+            return self.close(active, EndReason::Truncated);
+        }
+        active.asked_again = true;
+        self.keep_broken(&active.tools, stream.draft, MessageStatus::Superseded);
+        self.note("The answer broke off before its end; the model is asked again.");
+        self.ask(active);
+    }
+
+    /// Keeps the words of an answer that did not end well, and lets go of its calls.
+    pub(super) fn keep_broken(&mut self, tools: &Registry, draft: Draft, status: MessageStatus) {
+        let message = draft.message.clone();
+        let open: Vec<ToolCall> =
+            draft.slots().iter().filter(|slot| slot.answered.is_none()).map(|slot| slot.call.clone()).collect();
+        let (answer, slots) = draft.finish(status);
+        for call in open {
+            let scope = tools.get(&call.name).map(|tool| tool.scope);
+            self.event(Event::Call(calls::view(&message, &call, scope, CallState::Cancelled, self.at)));
+        }
+        self.event(Event::MessageEnd { message: message.clone(), status });
+        if answer.parts.is_empty() {
+            return;
+        }
+        self.save(Entry::Message(answer.clone()));
+        self.transcript.push(Message::Assistant(answer));
+        let mut spent = Spent::default();
+        let (calls, _) = calls::open(&message, slots, tools, &Transcript::default(), &mut spent, &self.config.limits);
+        for call in &calls {
+            self.announce(call);
+        }
+        self.append(calls);
+    }
+}

@@ -1,0 +1,185 @@
+//! The machine: takes inputs, decides, hands out outputs. Knows nothing of who carries them out.
+
+mod answer;
+mod begin;
+mod end;
+mod settle;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::agent::calls::{self, Call};
+use crate::agent::limits::Spent;
+use crate::agent::stream::Stream;
+use crate::agent::{Input, Limits, Output, Transcript};
+use crate::protocol::{
+    CallView, EndReason, Entry, Event, IdMint, MessageId, Millis, RunId, ThreadId, ToolCall, ToolMessage, ToolResult,
+    Usage,
+};
+use crate::tools::{Policy, Registry};
+
+/// What a machine is made with.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The thread it runs.
+    pub thread: ThreadId,
+    /// What the integrator tells the model; empty for nothing.
+    pub instructions: String,
+    /// How far a run may go.
+    pub limits: Limits,
+    /// From the host's random source; makes the identifiers.
+    pub seed: u64,
+}
+
+/// The runs of one thread, one after another.
+#[derive(Debug)]
+pub struct Run {
+    config: Config,
+    mint: IdMint,
+    registry: Arc<Registry>,
+    policy: Policy,
+    transcript: Transcript,
+    phase: Phase,
+    outputs: VecDeque<Output>,
+    model_calls: u64,
+    at: Millis,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Idle,
+    Streaming(Active, Stream),
+    Settling(Active, Vec<Call>),
+}
+
+/// The run at work.
+#[derive(Debug)]
+struct Active {
+    run: RunId,
+    spent: Spent,
+    usage: Usage,
+    /// The tools this step may call, as they were when the model was asked.
+    tools: Arc<Registry>,
+    /// Whether this step's answer has been asked for again already.
+    asked_again: bool,
+}
+
+impl Run {
+    /// A machine for an empty thread.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        let mint = IdMint::new(config.seed);
+        Self {
+            config,
+            mint,
+            registry: Arc::default(),
+            policy: Policy::default(),
+            transcript: Transcript::default(),
+            phase: Phase::Idle,
+            outputs: VecDeque::new(),
+            model_calls: 0,
+            at: 0,
+        }
+    }
+
+    /// A machine for the thread of a journal. A run the journal leaves open is ended as interrupted,
+    /// its open calls answered; what that adds to the journal comes out of [`poll`](Self::poll).
+    #[must_use]
+    pub fn restore(config: Config, entries: &[Entry]) -> Self {
+        let mut run = Self::new(config);
+        let (transcript, unfinished) = Transcript::fold(entries);
+        run.transcript = transcript;
+        for ToolMessage { id, result } in unfinished.settled {
+            run.save(Entry::Result { result, message: id });
+        }
+        if let Some(id) = unfinished.run {
+            run.save(Entry::RunEnd { run: id.clone(), reason: EndReason::Interrupted });
+            run.event(Event::RunEnd { run: id, reason: EndReason::Interrupted });
+        }
+        run
+    }
+
+    /// The thread.
+    #[must_use]
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// Whether a run is at work.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !matches!(self.phase, Phase::Idle)
+    }
+
+    /// Whether [`Input::Retry`] would ask the model again.
+    #[must_use]
+    pub fn can_retry(&self) -> bool {
+        !self.is_running() && self.transcript.wants_answer()
+    }
+
+    /// How a settled call looks to those who watch; for a thread that was opened from a journal.
+    #[must_use]
+    pub fn view_of(call: &ToolCall, message: &MessageId, result: &ToolResult) -> CallView {
+        calls::view(message, call, None, calls::settled_state(result), 0)
+    }
+
+    /// The next thing to do, or `None` until the next input.
+    pub fn poll(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// When [`Input::Tick`] is due at the latest; `None` while nothing can run out.
+    #[must_use]
+    pub fn wake_at(&self) -> Option<Millis> {
+        let working = |active: &Active| self.at.saturating_add(active.spent.left_ms(&self.config.limits));
+        match &self.phase {
+            Phase::Idle => None,
+            Phase::Streaming(active, stream) => {
+                Some(working(active).min(stream.heard_at.saturating_add(self.config.limits.model_idle_ms)))
+            }
+            Phase::Settling(active, calls) => {
+                calls.iter().filter_map(Call::deadline).min().map(|deadline| deadline.min(working(active)))
+            }
+        }
+    }
+
+    /// Takes one input at a time of the host's clock.
+    pub fn handle(&mut self, at: Millis, input: Input) {
+        self.pass(at);
+        match input {
+            Input::Tools(registry) => self.registry = registry,
+            Input::UserMessage(text) => self.begin(Some(text)),
+            Input::Retry => self.begin(None),
+            Input::Model { call, event } => self.model(call, event),
+            Input::ModelClosed { call } => self.model_closed(call),
+            Input::ToolOutcome { call, outcome } => self.tool_outcome(&call, outcome),
+            Input::Decision { call, decision } => self.decide(&call, decision),
+            Input::Stop => self.end(EndReason::Stopped),
+            Input::Tick => self.tick(),
+        }
+    }
+
+    fn pass(&mut self, at: Millis) {
+        self.at = at.max(self.at);
+        match &mut self.phase {
+            Phase::Idle => {}
+            Phase::Streaming(active, _) => active.spent.pass(self.at, true),
+            Phase::Settling(active, calls) => {
+                let working = calls.iter().any(|call| call.deadline().is_some());
+                active.spent.pass(self.at, working);
+            }
+        }
+    }
+
+    fn save(&mut self, entry: Entry) {
+        self.outputs.push_back(Output::Save(entry));
+    }
+
+    fn event(&mut self, event: Event) {
+        self.outputs.push_back(Output::Event(event));
+    }
+
+    fn note(&mut self, words: impl Into<String>) {
+        self.event(Event::Note(words.into()));
+    }
+}
