@@ -31,7 +31,7 @@ pub(super) fn read<'a>(messages: &'a [Value], known: &Names, streamed: &Names) -
                 }
                 let calls = message.get("toolCalls").and_then(Value::as_array);
                 found.extend(calls.into_iter().flatten().filter_map(call).filter(|call| match call {
-                    Found::Call { id, .. } => !known.contains(*id),
+                    Found::Call { id, .. } => !known.contains(id),
                     Found::Text(_) | Found::Result { .. } => true,
                 }));
             }

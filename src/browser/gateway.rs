@@ -164,7 +164,7 @@ impl ModelStream {
         let retry_after_ms = answer
             .header("retry-after")
             .and_then(|seconds| seconds.trim().parse::<u64>().ok())
-            .map(|seconds| seconds * 1000);
+            .map(|seconds| seconds.saturating_mul(1000));
         let body = answer.text(MAX_ERROR_BYTES).await.unwrap_or_default();
         let told: Value = serde_json::from_str(&body).unwrap_or_default();
         let words = told.pointer("/error/message").or_else(|| told.get("detail")).and_then(Value::as_str);

@@ -58,6 +58,17 @@ impl Address {
         format!("{}{}{}", self.url.pathname(), self.url.search(), self.url.hash())
     }
 
+    /// Whether it is a place on the page that is open: following it loads nothing.
+    #[must_use]
+    pub fn is_on_this_page(&self) -> bool {
+        let here = web_sys::window().and_then(|window| window.location().href().ok()).unwrap_or_default();
+        let href = self.href();
+        match href.split_once('#') {
+            Some((page, _)) => here.split('#').next() == Some(page),
+            None => false,
+        }
+    }
+
     fn is_same_origin(&self) -> bool {
         let own = web_sys::window().and_then(|window| window.location().origin().ok());
         own.is_some_and(|own| own == self.url.origin() && self.url.username().is_empty())

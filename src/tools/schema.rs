@@ -165,7 +165,8 @@ impl Schema {
     }
 
     fn visit_number(&self, number: f64, fail: &mut impl FnMut(String)) {
-        let checks: [(&Option<Number>, &str, fn(f64, f64) -> bool); 4] = [
+        type Fits = fn(f64, f64) -> bool;
+        let checks: [(&Option<Number>, &str, Fits); 4] = [
             (&self.minimum, "at least", |number, bound| number >= bound),
             (&self.maximum, "at most", |number, bound| number <= bound),
             (&self.exclusive_minimum, "more than", |number, bound| number > bound),

@@ -10,16 +10,23 @@ use crate::ui::{CallItem, Item, Store, TextItem, words};
 /// The polite live region, out of sight.
 pub(super) fn announcer(store: &Store) -> Node {
     let watched = store.clone();
+    // An effect made inside of another one ends with its next run; these go on as long as their thread is shown.
+    let followers = Owner::new();
     Effect::new(move |said: Option<usize>| {
         let items = watched.items.get();
-        let said = said.unwrap_or(items.len()).min(items.len());
-        for item in &items[said..] {
-            match item {
-                Item::Text(text) => follow_text(&watched, text),
-                Item::Call(call) => follow_call(&watched, call),
-                Item::User(..) | Item::Reasoning(_) => {}
-            }
+        let said = said.unwrap_or(items.len());
+        if items.len() < said {
+            followers.cleanup();
         }
+        followers.with(|| {
+            for item in &items[said.min(items.len())..] {
+                match item {
+                    Item::Text(text) => follow_text(&watched, text),
+                    Item::Call(call) => follow_call(&watched, call),
+                    Item::User(..) | Item::Reasoning(_) => {}
+                }
+            }
+        });
         items.len()
     });
     let ended = store.clone();

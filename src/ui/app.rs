@@ -198,7 +198,8 @@ impl App {
 
     fn load_served(&self) {
         let app = self.clone();
-        leptos::task::spawn_local(async move { app.fetch_served().await });
+        // Nobody waits for it once the panel is gone.
+        leptos::task::spawn_local_scoped_with_cancellation(async move { app.fetch_served().await });
     }
 
     async fn fetch_served(&self) {

@@ -1,1 +1,14 @@
+//! Everything that needs a browser: the page's connections, its tools, its journal and its panel.
+#![cfg(target_arch = "wasm32")]
+#![allow(clippy::unwrap_used, reason = "a test that can not go on should stop where it stands")]
 
+mod dispatch;
+mod element;
+mod fetch;
+mod js;
+mod panel;
+mod storage;
+mod support;
+mod tools;
+
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

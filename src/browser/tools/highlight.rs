@@ -1,10 +1,13 @@
 //! `scroll_to` and `highlight`: show the user where something is. Change nothing that lasts.
 
+use std::cell::{Cell, RefCell};
+
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
-use web_sys::{Document, Element, HtmlElement, Node, ScrollBehavior, ScrollIntoViewOptions, ScrollLogicalPosition};
+use web_sys::{Document, Element, HtmlElement, ScrollBehavior, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::browser::clock;
+use crate::browser::tools::readable::{is_left_out, words_of};
 use crate::browser::tools::{definition as shared, failed, text};
 use crate::protocol::{Outcome, ToolError};
 use crate::tools::{Approval, Definition};
@@ -34,10 +37,10 @@ pub(super) async fn highlight(arguments: Value) -> Outcome {
     let Some(element) = find(text(&arguments, "text")) else { return not_found(text(&arguments, "text")) };
     let outcome = show(&element);
     if let Some(element) = element.dyn_ref::<HtmlElement>() {
-        let mark = Mark::set(element);
+        let number = Mark::show(element);
         wasm_bindgen_futures::spawn_local(async move {
             clock::sleep(SHOWN_MS).await;
-            drop(mark);
+            Mark::take_back(number);
         });
     }
     outcome
@@ -60,8 +63,7 @@ fn show(element: &Element) -> Outcome {
     options.set_behavior(if calm { ScrollBehavior::Instant } else { ScrollBehavior::Smooth });
     options.set_block(ScrollLogicalPosition::Center);
     element.scroll_into_view_with_scroll_into_view_options(&options);
-    let words = element.text_content().unwrap_or_default();
-    let words: String = words.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect();
+    let words: String = words_of(element).chars().take(300).collect();
     if words.is_empty() {
         failed("scroll_to", "the place is empty")
     } else {
@@ -77,9 +79,7 @@ fn find(wanted: &str) -> Option<Element> {
 }
 
 fn search(element: &Element, wanted: &str, depth: usize) -> Option<Element> {
-    let skipped =
-        matches!(element.tag_name().to_ascii_lowercase().as_str(), "script" | "style" | "page-hand" | "template");
-    if depth > 64 || skipped || !reads(element, wanted) {
+    if depth > 64 || !reads(element, wanted) || is_left_out(element) {
         return None;
     }
     let mut next = element.first_element_child();
@@ -93,13 +93,22 @@ fn search(element: &Element, wanted: &str, depth: usize) -> Option<Element> {
     visible.then(|| element.clone())
 }
 
-fn reads(node: &Node, wanted: &str) -> bool {
-    let text = node.text_content().unwrap_or_default();
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase().contains(wanted)
+// Its whole text is had at once and rules most elements out; what of it may be read takes longer to find.
+fn reads(element: &Element, wanted: &str) -> bool {
+    let text = element.text_content().unwrap_or_default();
+    let holds = |text: &str| text.to_lowercase().contains(wanted);
+    holds(&text.split_whitespace().collect::<Vec<_>>().join(" ")) && holds(&words_of(element))
+}
+
+thread_local! {
+    // One at a time: of two that overlap, the second would take the first's outline for the page's own.
+    static SHOWN: RefCell<Option<Mark>> = const { RefCell::new(None) };
+    static COUNT: Cell<u32> = const { Cell::new(0) };
 }
 
 /// An outline that is taken back when it is dropped. Set through the CSSOM, which a strict CSP allows.
 struct Mark {
+    number: u32,
     element: HtmlElement,
     before: [String; 2],
 }
@@ -107,12 +116,22 @@ struct Mark {
 impl Mark {
     const NAMES: [&'static str; 2] = ["outline", "outline-offset"];
 
-    fn set(element: &HtmlElement) -> Self {
+    /// Marks an element in place of the one that is marked, and gives the mark's number.
+    fn show(element: &HtmlElement) -> u32 {
+        drop(SHOWN.take());
+        let number = COUNT.get().wrapping_add(1);
+        COUNT.set(number);
         let style = element.style();
         let before = Self::NAMES.map(|name| style.get_property_value(name).unwrap_or_default());
         let _ = style.set_property("outline", "3px solid #d97706");
         let _ = style.set_property("outline-offset", "2px");
-        Self { element: element.clone(), before }
+        SHOWN.set(Some(Self { number, element: element.clone(), before }));
+        number
+    }
+
+    fn take_back(number: u32) {
+        let ended = SHOWN.with_borrow_mut(|shown| shown.take_if(|mark| mark.number == number));
+        drop(ended);
     }
 }
 

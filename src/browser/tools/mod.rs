@@ -16,6 +16,7 @@ mod highlight;
 mod navigate;
 mod open_link;
 mod page_read;
+mod readable;
 
 pub(crate) use clipboard::copy as copy_text;
 
@@ -94,9 +95,8 @@ where
 // What the built-in definitions share.
 fn definition(name: &str, label: &str, approval: Approval, description: &str, properties: Value) -> Definition {
     let required: Vec<String> = properties.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
-    let parameters = json!({
-        "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-    });
+    let mut parameters = json!({ "type": "object", "required": required, "additionalProperties": false });
+    parameters["properties"] = properties;
     Definition {
         name: name.to_owned(),
         version: "1".to_owned(),

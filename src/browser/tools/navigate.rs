@@ -10,10 +10,10 @@ use std::rc::Rc;
 
 use js_sys::{Object, Promise, Reflect};
 use serde_json::{Value, json};
+use wasm_bindgen::JsValue;
 use wasm_bindgen::closure::Closure;
-use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{CustomEvent, CustomEventInit, Event, EventInit, HtmlElement};
+use web_sys::{CustomEvent, CustomEventInit, HtmlElement, MouseEvent, MouseEventInit};
 
 use crate::browser::clock;
 use crate::browser::tools::{definition as shared, failed, text, thrown_words};
@@ -53,7 +53,7 @@ pub(super) async fn call(element: HtmlElement, arguments: Value) -> Outcome {
         }
         Asked::Handled(None) => clock::sleep(SETTLE_MS).await,
         Asked::Ignored => {
-            if follow_link(&address) {
+            if follow_link(&address) || address.is_on_this_page() {
                 clock::sleep(SETTLE_MS).await;
             } else {
                 // The document is being left; what is not done by now is done by the next page.
@@ -101,16 +101,11 @@ fn follow_link(address: &Address) -> bool {
     let _ = link.set_attribute("href", &address.href());
     let _ = link.set_attribute("hidden", "");
     let _ = body.append_child(&link);
-    let init = EventInit::new();
+    let init = MouseEventInit::new();
     init.set_bubbles(true);
     init.set_cancelable(true);
-    let taken = web_sys::MouseEvent::new("click").ok().and_then(|_| {
-        let init = web_sys::MouseEventInit::new();
-        init.set_bubbles(true);
-        init.set_cancelable(true);
-        let click = web_sys::MouseEvent::new_with_mouse_event_init_dict("click", &init).ok()?;
-        link.dispatch_event(click.unchecked_ref::<Event>()).ok().map(|followed| !followed)
-    });
+    let click = MouseEvent::new_with_mouse_event_init_dict("click", &init);
+    let taken = click.and_then(|click| link.dispatch_event(&click)).map(|followed| !followed);
     link.remove();
     taken.unwrap_or(false)
 }

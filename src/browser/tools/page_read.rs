@@ -4,15 +4,17 @@
 //! and the agent's own panel.
 
 use serde_json::json;
-use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Element, HtmlElement, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, Node};
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, Node};
 
+use crate::browser::tools::readable::{is_left_out, words_of};
 use crate::browser::tools::{definition as shared, failed};
 use crate::protocol::Outcome;
 use crate::tools::{Approval, Definition};
 
 const MAX_CHARACTERS: usize = 12_000;
 const MAX_DEPTH: usize = 64;
+const FIELDS: &str = "input, textarea, select";
 
 pub(super) fn definition() -> Definition {
     let description = "Reads the screen the user is looking at: its address, title, headings, text, tables, links and \
@@ -67,9 +69,8 @@ impl Outline {
             | "details" => {
                 self.block(element, "", depth);
             }
-            "label"
-                if element.query_selector("input, textarea, select").ok().flatten().is_none()
-                    && is_for_field(element) => {}
+            // Its words are said with its field.
+            "label" if is_for_field(element) => self.elements(element, depth),
             _ => self.children(element, depth),
         }
     }
@@ -86,6 +87,16 @@ impl Outline {
         }
     }
 
+    fn elements(&mut self, element: &Element, depth: usize) {
+        let mut next = element.first_element_child();
+        while let Some(child) = next {
+            if is_or_holds_field(&child) {
+                self.element(&child, depth + 1);
+            }
+            next = child.next_element_sibling();
+        }
+    }
+
     fn block(&mut self, element: &Element, mark: &str, depth: usize) {
         self.end_line();
         self.line.push_str(mark);
@@ -99,6 +110,7 @@ impl Outline {
     fn row(&mut self, row: &Element, depth: usize) {
         self.end_line();
         let mut cells = Vec::new();
+        let mut cut = false;
         let mut next = row.first_element_child();
         while let Some(cell) = next {
             let mut inner = Self { characters: self.characters, ..Self::default() };
@@ -106,11 +118,13 @@ impl Outline {
                 inner.children(&cell, depth + 1);
             }
             inner.end_line();
+            cut |= inner.full;
             cells.push(inner.text.trim().replace('\n', " "));
             next = cell.next_element_sibling();
         }
         self.line = format!("| {} |", cells.join(" | "));
         self.end_line();
+        self.full |= cut;
     }
 
     fn link(&mut self, link: &Element) {
@@ -122,7 +136,9 @@ impl Outline {
     }
 
     fn field(&mut self, field: &Element) {
-        if let Some(value) = value_of(field) {
+        if let Some(button) = field.dyn_ref::<HtmlInputElement>().filter(|input| is_button(input)) {
+            self.own_line(&format!("[button: {}]", button.value()));
+        } else if let Some(value) = value_of(field) {
             self.own_line(&format!("{}: {value}", label_of(field)));
         }
     }
@@ -152,39 +168,20 @@ impl Outline {
         if line.is_empty() || self.full {
             return;
         }
-        self.characters += line.chars().count() + 1;
-        if self.characters > MAX_CHARACTERS {
-            self.full = true;
-            return;
-        }
-        self.text.push_str(line);
+        let room = MAX_CHARACTERS.saturating_sub(self.characters + 1);
+        let length = line.chars().count();
+        self.full = length > room;
+        self.characters += length.min(room) + 1;
+        self.text.extend(line.chars().take(room));
         self.text.push('\n');
     }
 }
 
-fn is_left_out(element: &Element) -> bool {
-    let tag = element.tag_name().to_ascii_lowercase();
-    matches!(
-        tag.as_str(),
-        "script" | "style" | "template" | "noscript" | "iframe" | "object" | "svg" | "canvas" | "page-hand"
-    ) || element.has_attribute("hidden")
-        || element.has_attribute("data-pagehand-private")
-        || element.get_attribute("aria-hidden").as_deref() == Some("true")
-        || !is_visible(element)
-}
-
-fn is_visible(element: &Element) -> bool {
-    // Not in every web-sys yet: Chrome 105, Firefox 106, Safari 17.4.
-    let check = js_sys::Reflect::get(element, &JsValue::from_str("checkVisibility")).ok();
-    match check.and_then(|check| check.dyn_into::<js_sys::Function>().ok()) {
-        Some(check) => check.call0(element).is_ok_and(|visible| visible.is_truthy()),
-        None => element.dyn_ref::<HtmlElement>().is_none_or(|element| element.offset_width() > 0),
-    }
-}
-
 fn value_of(field: &Element) -> Option<String> {
-    let autocomplete = field.get_attribute("autocomplete").unwrap_or_default();
-    if autocomplete.starts_with("cc-") || autocomplete.contains("password") || autocomplete == "one-time-code" {
+    // A list of words: `section-a billing cc-number`.
+    let autocomplete = field.get_attribute("autocomplete").unwrap_or_default().to_ascii_lowercase();
+    let secret = |word: &str| word.starts_with("cc-") || word.contains("password") || word == "one-time-code";
+    if autocomplete.split_whitespace().any(secret) {
         return None;
     }
     if let Some(select) = field.dyn_ref::<HtmlSelectElement>() {
@@ -198,7 +195,6 @@ fn value_of(field: &Element) -> Option<String> {
     match input.type_().as_str() {
         "password" | "hidden" | "file" => None,
         "checkbox" | "radio" => Some(if input.checked() { "yes" } else { "no" }.to_owned()),
-        "submit" | "button" | "reset" => Some(format!("[button: {}]", input.value())),
         _ => Some(quoted(&input.value())),
     }
 }
@@ -229,13 +225,19 @@ fn label_of(field: &Element) -> String {
         .unwrap_or_else(|| "field".to_owned())
 }
 
+fn is_button(input: &HtmlInputElement) -> bool {
+    matches!(input.type_().as_str(), "submit" | "button" | "reset")
+}
+
 fn is_for_field(label: &Element) -> bool {
-    label.has_attribute("for")
+    label.has_attribute("for") || label.query_selector(FIELDS).ok().flatten().is_some()
+}
+
+fn is_or_holds_field(element: &Element) -> bool {
+    element.matches(FIELDS).unwrap_or(false) || is_for_field(element)
 }
 
 fn name_of(element: &Element) -> String {
     let label = element.get_attribute("aria-label").filter(|text| !text.trim().is_empty());
-    let text = label.unwrap_or_else(|| element.text_content().unwrap_or_default());
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    words.chars().take(300).collect()
+    label.unwrap_or_else(|| words_of(element)).chars().take(300).collect()
 }

@@ -1,0 +1,321 @@
+//! The gateway over `fetch`: streams however they are cut, every way to fail, and letting go.
+
+use futures::StreamExt;
+use futures::stream::LocalBoxStream;
+use pagehand::agent::ToolRequest;
+use pagehand::browser::Gateway;
+use pagehand::protocol::{
+    FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Outcome, RunId, Scope, ThreadId, ToolCallId,
+};
+use serde_json::json;
+use wasm_bindgen_test::wasm_bindgen_test as test;
+
+use crate::support::fake::{Asked, Network};
+use crate::support::{definition, listing, stream, until_so};
+
+fn request() -> ModelRequest {
+    ModelRequest {
+        thread: ThreadId::from("t"),
+        run: RunId::from("r"),
+        instructions: String::new(),
+        messages: Vec::new(),
+        tools: Vec::new(),
+        context: Vec::new(),
+    }
+}
+
+type Events = LocalBoxStream<'static, ModelEvent>;
+
+/// Asks the model; a stream does nothing before it is polled, so it is polled until its request is there.
+async fn ask(network: &Network) -> (Events, Asked) {
+    let mut events = Gateway::new("/").call_model(&request());
+    let asked = match futures::future::select(events.next(), Box::pin(network.asked("/agent"))).await {
+        futures::future::Either::Left(_) => panic!("the model answered before it was asked"),
+        futures::future::Either::Right((asked, _)) => asked,
+    };
+    (events, asked)
+}
+
+async fn error_of(network: &Network, answer: impl FnOnce(&Asked)) -> ModelError {
+    let (events, asked) = ask(network).await;
+    answer(&asked);
+    match events.collect::<Vec<_>>().await.as_slice() {
+        [ModelEvent::Error(error)] => error.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn tool_request(name: &str) -> ToolRequest {
+    ToolRequest {
+        call: ToolCallId::from("call00001"),
+        name: name.to_owned(),
+        scope: Scope::Server,
+        arguments: json!({ "city": "Oslo" }),
+        approved: false,
+    }
+}
+
+async fn outcome_of(network: &Network, answer: impl FnOnce(&Asked)) -> Outcome {
+    let outcome = Gateway::new("/").call_tool(&tool_request("weather_read"));
+    let answered = async { answer(&network.asked("/tools/weather_read").await) };
+    futures::future::join(outcome, answered).await.0
+}
+
+fn told(outcome: Outcome) -> (String, String, bool) {
+    match outcome {
+        Outcome::Error(error) => (error.code.into_owned(), error.message, error.retryable),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn said(events: &[ModelEvent]) -> String {
+    events
+        .iter()
+        .filter_map(|event| if let ModelEvent::TextDelta(text) = event { Some(text.as_str()) } else { None })
+        .collect()
+}
+
+#[test]
+async fn an_answer_reads_the_same_however_the_connection_cuts_it() {
+    let network = Network::install();
+    let answer = stream::saying("Grüße aus Ålesund 🐟, sagt die Möwe.");
+    for size in [1, 2, 3, 7, 4096] {
+        let (events, asked) = ask(&network).await;
+        let body = asked.answer(200);
+        answer.as_bytes().chunks(size).for_each(|piece| body.send_bytes(piece));
+        body.end();
+        let events: Vec<_> = events.collect().await;
+        assert_eq!(said(&events), "Grüße aus Ålesund 🐟, sagt die Möwe.", "in pieces of {size}");
+        assert_eq!(events.last(), Some(&ModelEvent::Finish(FinishReason::Done)), "in pieces of {size}");
+    }
+}
+
+#[test]
+async fn words_are_there_as_soon_as_they_came() {
+    let network = Network::install();
+    let (mut events, asked) = ask(&network).await;
+    let body = asked.answer(200);
+    body.send_all(&[stream::started(), stream::text_start(), stream::text("so far")]);
+    let mut seen = Vec::new();
+    while said(&seen).is_empty() {
+        seen.push(events.next().await.unwrap());
+    }
+    assert_eq!(said(&seen), "so far");
+}
+
+#[test]
+async fn the_model_is_asked_by_post_for_an_event_stream() {
+    let network = Network::install();
+    let (_events, asked) = ask(&network).await;
+    assert_eq!(asked.method(), "POST");
+    assert_eq!(asked.header("accept").as_deref(), Some("text/event-stream"));
+    assert_eq!(asked.header("content-type").as_deref(), Some("application/json"));
+    assert_eq!(asked.json().await["threadId"], "t");
+}
+
+#[test]
+async fn a_lost_connection_ends_the_stream_without_a_finish() {
+    let network = Network::install();
+    let (mut events, asked) = ask(&network).await;
+    let body = asked.answer(200);
+    body.send_all(&[stream::started(), stream::text_start(), stream::text("half")]);
+    let mut seen = vec![events.next().await.unwrap()];
+    body.lose();
+    seen.extend(events.collect::<Vec<_>>().await);
+    assert_eq!(said(&seen), "half");
+    assert!(!seen.iter().any(|event| matches!(event, ModelEvent::Finish(_) | ModelEvent::Error(_))), "{seen:?}");
+}
+
+#[test]
+async fn each_status_is_a_kind_of_error() {
+    let network = Network::install();
+    let kinds = [
+        (401, ModelErrorKind::Auth),
+        (403, ModelErrorKind::Auth),
+        (400, ModelErrorKind::BadRequest),
+        (404, ModelErrorKind::BadRequest),
+        (429, ModelErrorKind::RateLimit),
+        (500, ModelErrorKind::Upstream),
+        (503, ModelErrorKind::Upstream),
+    ];
+    for (status, kind) in kinds {
+        let error = error_of(&network, |asked| asked.answer_text(status, "{}", "<h1>no</h1>")).await;
+        assert_eq!(error.kind, kind, "{status}");
+        assert_eq!(error.message, format!("The gateway answered with HTTP {status}."));
+    }
+}
+
+#[test]
+async fn the_gateways_own_words_for_an_error_are_kept() {
+    let network = Network::install();
+    let body = json!({ "error": { "message": "The model is asleep." } });
+    let error = error_of(&network, |asked| asked.answer_json(503, &body)).await;
+    assert_eq!(error.message, "The model is asleep.");
+    let error = error_of(&network, |asked| asked.answer_json(422, &json!({ "detail": "no messages" }))).await;
+    assert_eq!(error.message, "no messages");
+}
+
+#[test]
+async fn a_rate_limit_says_how_long_to_wait() {
+    let network = Network::install();
+    let waits = [
+        ("7", Some(7000)),
+        (" 2 ", Some(2000)),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", None),
+        ("18446744073709551615", Some(u64::MAX)),
+    ];
+    for (header, wait) in waits {
+        let headers = json!({ "retry-after": header }).to_string();
+        let error = error_of(&network, |asked| asked.answer_text(429, &headers, "")).await;
+        assert_eq!(error.retry_after_ms, wait, "{header}");
+    }
+}
+
+#[test]
+async fn a_gateway_that_is_not_there_is_a_network_error_in_words() {
+    let network = Network::install();
+    let error = error_of(&network, Asked::fail).await;
+    assert_eq!(error.kind, ModelErrorKind::Network);
+    assert_eq!(error.message, "The gateway can not be reached. Check that it is running and that you are online.");
+}
+
+#[test]
+async fn dropping_the_stream_lets_go_of_the_connection() {
+    let network = Network::install();
+    let (events, asked) = ask(&network).await;
+    assert!(!asked.is_aborted());
+    drop(events);
+    assert!(asked.is_aborted(), "while it waits for the head");
+
+    let (mut events, asked) = ask(&network).await;
+    asked.answer(200).send(&stream::started());
+    let _ = events.next().await;
+    drop(events);
+    assert!(asked.is_aborted(), "in the middle of the body");
+}
+
+#[test]
+async fn an_answer_read_to_its_end_is_not_aborted() {
+    let network = Network::install();
+    let (events, asked) = ask(&network).await;
+    asked.answer_text(200, "{}", &stream::saying("done"));
+    events.collect::<Vec<_>>().await;
+    assert!(!asked.is_aborted());
+}
+
+#[test]
+async fn a_server_tool_is_a_post_with_the_call_as_idempotency_key() {
+    let network = Network::install();
+    let outcome = Gateway::new("/api").call_tool(&tool_request("weather_read"));
+    let answered = async {
+        let asked = network.asked("/api/tools/weather_read").await;
+        assert_eq!(asked.method(), "POST");
+        assert_eq!(asked.header("idempotency-key").as_deref(), Some("call00001"));
+        assert_eq!(asked.json().await, json!({ "arguments": { "city": "Oslo" } }));
+        asked.answer_json(200, &json!({ "result": { "degrees": 4 } }));
+    };
+    let (outcome, ()) = futures::future::join(outcome, answered).await;
+    assert_eq!(outcome, Outcome::Result(json!({ "degrees": 4 })));
+}
+
+#[test]
+async fn a_result_of_null_is_a_result() {
+    let network = Network::install();
+    let outcome = outcome_of(&network, |asked| asked.answer_json(200, &json!({ "result": null }))).await;
+    assert_eq!(outcome, Outcome::Result(json!(null)));
+}
+
+#[test]
+async fn a_server_tools_error_keeps_its_code_and_words() {
+    let network = Network::install();
+    let body = json!({ "error": { "code": "sold_out", "message": "None is left.", "retryable": true } });
+    let outcome = outcome_of(&network, |asked| asked.answer_json(409, &body)).await;
+    assert_eq!(told(outcome), ("sold_out".to_owned(), "None is left.".to_owned(), true));
+}
+
+#[test]
+async fn an_answer_nobody_can_read_is_an_error_in_words() {
+    let network = Network::install();
+    let answers = [
+        ("<html>Bad Gateway</html>", "the gateway's answer can not be read (HTTP 502)"),
+        ("[]", "the gateway's answer can not be read (HTTP 502)"),
+        ("{}", "the gateway's answer holds neither a result nor an error"),
+    ];
+    for (body, words) in answers {
+        let (code, message, retryable) = told(outcome_of(&network, |asked| asked.answer_text(502, "{}", body)).await);
+        assert_eq!((code.as_str(), retryable), ("tool_error", false), "{body}");
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+async fn a_result_that_is_too_long_is_let_go_of() {
+    let network = Network::install();
+    let outcome = Gateway::new("/").call_tool(&tool_request("weather_read"));
+    let answered = async {
+        let asked = network.asked("/tools/weather_read").await;
+        let body = asked.answer(200);
+        body.send(&"x".repeat(1024 * 1024));
+        body.send(&"x".repeat(1024 * 1024 + 1));
+        asked
+    };
+    let (outcome, asked) = futures::future::join(outcome, answered).await;
+    assert!(told(outcome).1.contains("longer than 2 MiB"));
+    assert!(asked.is_aborted(), "nobody reads the rest");
+}
+
+#[test]
+async fn a_connection_lost_before_the_result_leaves_its_effect_unknown() {
+    let network = Network::install();
+    let outcome = outcome_of(&network, |asked| asked.answer(200).lose()).await;
+    let (code, message, retryable) = told(outcome);
+    assert_eq!((code.as_str(), retryable), ("tool_error", false));
+    assert!(message.contains("whether it took effect is unknown"), "{message}");
+}
+
+#[test]
+async fn a_gateway_that_is_not_there_makes_a_tool_call_worth_repeating() {
+    let network = Network::install();
+    let (code, _, retryable) = told(outcome_of(&network, Asked::fail).await);
+    assert_eq!((code.as_str(), retryable), ("unreachable", true));
+}
+
+#[test]
+async fn dropping_a_tool_call_lets_go_of_the_connection() {
+    let network = Network::install();
+    let mut outcome = Gateway::new("/").call_tool(&tool_request("weather_read"));
+    assert!(futures::poll!(&mut outcome).is_pending());
+    let asked = network.asked("/tools/weather_read").await;
+    drop(outcome);
+    until_so("the abort", || asked.is_aborted()).await;
+}
+
+#[test]
+async fn the_list_of_tools_is_read_with_who_answers() {
+    let network = Network::install();
+    let tool = definition("weather_read", Scope::Server, pagehand::protocol::Risk::Read);
+    let gateway = Gateway::new("/");
+    let answered = async { network.asked("/tools").await.answer_json(200, &listing(std::slice::from_ref(&tool))) };
+    let served = futures::future::join(gateway.served(), answered).await.0.unwrap();
+    assert_eq!(served.agent.label, "A scripted model");
+    assert_eq!(served.agent.suggestions.len(), 2);
+    assert_eq!(served.tools[0].definition.name, "weather_read");
+    assert_eq!(served.tools[0].hash, tool.hash());
+}
+
+#[test]
+async fn a_list_of_tools_that_can_not_be_had_says_why() {
+    let network = Network::install();
+    let answers: [(&dyn Fn(&Asked), &str); 4] = [
+        (&|asked| asked.answer_text(500, "{}", ""), "did not list its tools (HTTP 500)"),
+        (&|asked| asked.answer_text(200, "{}", "not JSON"), "can not be read"),
+        (&|asked| asked.answer_json(200, &json!({ "tools": [{ "name": "x" }] })), "can not be read"),
+        (&|asked| asked.fail(), "can not be reached"),
+    ];
+    for (answer, words) in answers {
+        let gateway = Gateway::new("/");
+        let answered = async { answer(&network.asked("/tools").await) };
+        let said = futures::future::join(gateway.served(), answered).await.0.unwrap_err();
+        assert!(said.contains(words), "{said}");
+    }
+}

@@ -1,0 +1,125 @@
+//! What several files of tests need: stand-ins for the world, an agent's words, a mounted panel, a way to wait.
+
+pub(crate) mod fake;
+pub(crate) mod mounted;
+pub(crate) mod stream;
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use pagehand::browser::{now, sleep};
+use pagehand::protocol::{Risk, Scope};
+use pagehand::tools::{Approval, Definition};
+use serde_json::{Value, json};
+use wasm_bindgen::JsCast;
+use web_sys::{Document, HtmlElement, Storage};
+
+/// Waits until there is something, and takes it.
+pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let patience = now() + 4000;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(now() < patience, "waited in vain for {what}");
+        sleep(4).await;
+    }
+}
+
+/// Waits until something holds.
+pub(crate) async fn until_so(what: &str, mut holds: impl FnMut() -> bool) {
+    until(what, || holds().then_some(())).await;
+}
+
+pub(crate) fn document() -> Document {
+    web_sys::window().unwrap().document().unwrap()
+}
+
+/// An element at the beginning of the page, which is there as long as this is.
+pub(crate) struct Place(pub(crate) HtmlElement);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let element: HtmlElement = document().create_element("div").unwrap().unchecked_into();
+        document().body().unwrap().prepend_with_node_1(&element).unwrap();
+        Self(element)
+    }
+
+    pub(crate) fn holding(html: &str) -> Self {
+        let place = Self::new();
+        place.0.set_inner_html(html);
+        place
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.remove();
+    }
+}
+
+/// The tab's own storage.
+pub(crate) fn storage() -> Storage {
+    web_sys::window().unwrap().session_storage().unwrap().unwrap()
+}
+
+/// A storage without room for another letter, until it is dropped.
+pub(crate) struct FullStorage;
+
+impl FullStorage {
+    pub(crate) fn new() -> Self {
+        let mut filling = String::new();
+        let mut more = 1 << 22;
+        while more > 0 {
+            let longer = filling.clone() + &"x".repeat(more);
+            match storage().set_item("filling", &longer) {
+                Ok(()) => filling = longer,
+                Err(_) => more /= 2,
+            }
+        }
+        Self
+    }
+}
+
+impl Drop for FullStorage {
+    fn drop(&mut self) {
+        storage().remove_item("filling").unwrap();
+    }
+}
+
+/// A name that no other test has, so that no two share a journal.
+pub(crate) fn fresh_name() -> String {
+    thread_local!(static COUNT: Cell<u32> = const { Cell::new(0) });
+    let count = COUNT.get();
+    COUNT.set(count + 1);
+    format!("test-{count}")
+}
+
+/// A tool that takes anything.
+pub(crate) fn definition(name: &str, scope: Scope, risk: Risk) -> Definition {
+    Definition {
+        name: name.to_owned(),
+        version: "1".to_owned(),
+        owner: "tests".to_owned(),
+        description: "Answers what the test that called it says it answers.".to_owned(),
+        parameters: Arc::new(json!({ "type": "object" })),
+        scope,
+        risk,
+        approval: Approval::Risk,
+        timeout_ms: None,
+        label: String::new(),
+    }
+}
+
+/// What `GET /tools` answers.
+pub(crate) fn listing(tools: &[Definition]) -> Value {
+    let listed = |tool: &Definition| {
+        let mut json = tool.to_json();
+        json["hash"] = Value::from(tool.hash());
+        json
+    };
+    json!({
+        "agent": { "label": "A scripted model", "suggestions": ["Where is order A-1042?", "Open the orders"] },
+        "tools": tools.iter().map(listed).collect::<Vec<_>>(),
+    })
+}
