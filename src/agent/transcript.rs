@@ -10,6 +10,8 @@ use crate::tools::error;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
     messages: Vec<Message>,
+    // Arguments that the user changed before their call ran. A model's own words in the thread stay as they were.
+    changed: Names<String>,
 }
 
 /// What a fold found beside the messages.
@@ -42,6 +44,16 @@ impl Transcript {
             Message::User { .. } | Message::Tool(_) => true,
         };
         self.messages.iter().filter(sent).cloned().collect()
+    }
+
+    /// The arguments a call ran with: the model's, or what the user made of them.
+    #[must_use]
+    pub fn arguments_of<'a>(&'a self, call: &'a ToolCall) -> &'a str {
+        self.changed.get(call.id.as_str()).unwrap_or(&call.arguments)
+    }
+
+    pub(super) fn change_arguments(&mut self, call: &ToolCallId, arguments: String) {
+        self.changed.insert(call.0.clone(), arguments);
     }
 
     pub(super) fn push(&mut self, message: Message) {
@@ -135,6 +147,9 @@ impl Fold {
                 self.unfinished.last_end = Some(reason.clone());
             }
             Entry::StepStart { .. } => self.close(),
+            Entry::Decision { call, arguments: Some(arguments), .. } => {
+                self.transcript.change_arguments(call, arguments.clone());
+            }
             Entry::Decision { .. } | Entry::LateResult(_) => {}
         }
     }

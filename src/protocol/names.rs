@@ -4,7 +4,7 @@
 //! a map anew for each type it holds, and a page loads all of them.
 
 /// A map from texts, sorted by them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names<V = ()> {
     entries: Vec<(String, V)>,
 }

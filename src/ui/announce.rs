@@ -1,11 +1,15 @@
 //! What a screen reader says: whole sentences of an answer, each call's turn, how a run ended. Never fragments.
 
 use leptos::prelude::*;
+use web_sys::{Element, HtmlElement};
 
 use crate::markdown::{Block, Inline, Item as ListItem};
 use crate::protocol::CallState;
-use crate::ui::node::{Node, live_text, node};
+use crate::ui::node::{Node, Place, node};
 use crate::ui::{CallItem, Item, Store, TextItem, words};
+
+// As many sentences stay in the region as a reader may lag behind.
+const KEPT: u32 = 12;
 
 /// The polite live region, out of sight.
 pub(super) fn announcer(store: &Store) -> Node {
@@ -32,16 +36,34 @@ pub(super) fn announcer(store: &Store) -> Node {
     let ended = store.clone();
     Effect::new(move |_: Option<usize>| {
         if let Some(reason) = ended.ended.get() {
-            ended.announcement.set(words::of_end(&reason));
+            ended.announce(words::of_end(&reason));
         }
         0
     });
-    let announcement = store.announcement.clone();
-    node("div")
-        .class("sr-only")
-        .attr("role", "log")
-        .attr("aria-live", "polite")
-        .child(live_text(move || announcement.get()))
+    let place = Place::new();
+    let waiting = store.announcement.clone();
+    Effect::new(move |_: Option<usize>| {
+        waiting.follow();
+        if let Some(region) = place.get() {
+            say(&region, waiting.update_silently(std::mem::take));
+        }
+        0
+    });
+    node("div").class("sr-only").attr("role", "log").attr("aria-live", "polite").place(place)
+}
+
+// Each in an element of its own, so that none takes the place of another that was not read yet.
+fn say(region: &HtmlElement, sentences: Vec<String>) {
+    let Some(document) = region.owner_document() else { return };
+    for words in sentences {
+        if let Ok(line) = document.create_element("p") {
+            line.set_text_content(Some(&words));
+            let _ = region.append_child(&line);
+        }
+    }
+    while region.child_element_count() > KEPT {
+        region.first_element_child().iter().for_each(Element::remove);
+    }
 }
 
 // A block is said when it is frozen: by then it is whole.
@@ -54,7 +76,7 @@ fn follow_text(store: &Store, item: &TextItem) {
         let whole = text.frozen();
         if whole.len() > said {
             let words: Vec<String> = whole[said..].iter().map(words_of).filter(|words| !words.is_empty()).collect();
-            store.announcement.set(words.join("\n"));
+            store.announce(words.join("\n"));
         }
         whole.len()
     });
@@ -71,7 +93,7 @@ fn follow_call(store: &Store, item: &CallItem) {
         };
         if kind > 0 && told != Some(kind) {
             let title = store.title_of(&view.name);
-            store.announcement.set(format!("{title}: {}.", words::of_state(&view.state)));
+            store.announce(format!("{title}: {}.", words::of_state(&view.state)));
         }
         kind
     });

@@ -33,9 +33,14 @@ impl<T> Live<T> {
 
     /// Changes it and tells those who follow it.
     pub fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
-        let result = change(&mut self.value.lock().unwrap_or_else(PoisonError::into_inner));
+        let result = self.update_silently(change);
         notify(self.changes);
         result
+    }
+
+    /// Changes it and tells nobody.
+    pub fn update_silently<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+        change(&mut self.value.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Replaces it.

@@ -139,7 +139,7 @@ fn make_item(document: &Document, item: &Item) -> Element {
 
 fn make_table(document: &Document, columns: &[Align], head: &[Vec<Inline>], rows: &[Vec<Vec<Inline>>]) -> Element {
     let frame = with_class(document, "div", "table");
-    for (name, value) in [("tabindex", "0"), ("role", "region"), ("aria-label", "Table")] {
+    for (name, value) in [("tabindex", "0"), ("role", "group"), ("aria-label", "Table")] {
         let _ = frame.set_attribute(name, value);
     }
     let table = make(document, "table");

@@ -24,8 +24,8 @@ pub struct Store {
     pub ended: Live<Option<EndReason>>,
     /// Something the user should know that is not about a run.
     pub notice: Live<Option<String>>,
-    /// What a screen reader says next.
-    pub announcement: Live<String>,
+    /// What a screen reader is to say and has not been given yet.
+    pub announcement: Live<Vec<String>>,
     /// Tokens of the last run.
     pub usage: Live<Usage>,
     /// Who answers.
@@ -86,7 +86,7 @@ impl Store {
             running: Live::new(false),
             ended: Live::new(None),
             notice: Live::new(None),
-            announcement: Live::new(String::new()),
+            announcement: Live::new(Vec::new()),
             usage: Live::new(Usage::default()),
             agent: Live::new(AgentInfo::default()),
             registry: Live::new(Arc::default()),
@@ -159,6 +159,11 @@ impl Store {
     pub fn title_of(&self, name: &str) -> String {
         let label = self.registry.with(|registry| registry.get(name).map(|tool| tool.title()));
         label.unwrap_or_else(|| humanise(name))
+    }
+
+    /// Has a screen reader say something.
+    pub fn announce(&self, words: String) {
+        self.announcement.update(|waiting| waiting.push(words));
     }
 
     fn call(&self, id: &ToolCallId) -> Option<CallItem> {
@@ -300,7 +305,7 @@ fn item_of(message: &MessageId, at: usize, part: &Part, status: MessageStatus, t
                 content: String::new(),
                 error: Some("cancelled".to_owned()),
             };
-            Item::Call(CallItem::new(Run::view_of(call, message, result.unwrap_or(&missing))))
+            Item::Call(CallItem::new(Run::view_of(transcript, call, message, result.unwrap_or(&missing))))
         }
     }
 }

@@ -39,8 +39,7 @@ for (const colorScheme of ['light', 'dark']) {
   });
 }
 
-const LANDMARKS = 'src/ui/markdown_dom.rs: each table is a region named "Table"; a group would do';
-journey('two tables in a thread are no two landmarks of one name', { todo: LANDMARKS }, async ({ page, hand }) => {
+journey('two tables in a thread are no two landmarks of one name', {}, async ({ page, hand }) => {
   await page.addInitScript({ path: AXE });
   await page.reload();
   await hand.open();
@@ -99,8 +98,7 @@ journey('a screen reader hears whole sentences, each once, and what became of ev
   assert.match((await page.evaluate(() => window.said)).join('\n'), /Refund an order: declined\./);
 });
 
-const LOST = 'src/ui/announce.rs: what is announced in one turn replaces what was announced before it in that turn';
-journey('of two calls that end at once, a screen reader hears of both', { todo: LOST }, async ({ page, hand }) => {
+journey('of two calls that end at once, a screen reader hears of both', {}, async ({ page, hand }) => {
   await hand.open();
   await page.locator('page-hand').getByRole('log').evaluate((element) => {
     window.said = [];

@@ -44,8 +44,7 @@ journey('a refund whose arguments the user changed is made as changed, and the m
   assert.match(await hand.card('order_refund').locator('pre').first().textContent(), /Wrong size/, 'and so does the user');
 });
 
-const UNREAD = 'src/providers/demo/read.rs: the demo model does not look into { note, arguments, result }';
-journey('the demo model answers with the reason and the sum on record, not with those it had asked for', { todo: UNREAD }, async ({ hand }) => {
+journey('the demo model answers with the reason and the sum on record, not with those it had asked for', {}, async ({ hand }) => {
   await hand.open();
   const since = await asked(hand, REFUND);
   const area = hand.approval.getByLabel('Arguments');
@@ -55,8 +54,7 @@ journey('the demo model answers with the reason and the sum on record, not with 
   assert.match(await hand.words(), /Refunded €681\.90 for order A-1042\. The reason on record is “Wrong size”/);
 });
 
-const FORGOTTEN = 'src/agent/transcript.rs: a fold leaves out the arguments of Entry::Decision';
-journey('after a reload the card of a changed call still shows the arguments it ran with', { todo: FORGOTTEN }, async ({ page, hand }) => {
+journey('after a reload the card of a changed call still shows the arguments it ran with', {}, async ({ page, hand }) => {
   await hand.open();
   const since = await asked(hand, REFUND);
   const area = hand.approval.getByLabel('Arguments');

@@ -145,8 +145,7 @@ journey('a tool with faults is refused with all of them at once, as a rejected p
   lists(await register(page, {}), /risk/, /run/);
 });
 
-const HALF = 'src/js/definition.rs and mod.rs: what JavaScript got wrong hides what the registry would say, and the other way round';
-journey('a tool without a function and of no known risk hears of its other faults, too', { ...bare, todo: HALF }, async ({ page, hand, hold }) => {
+journey('a tool without a function and of no known risk hears of its other faults, too', bare, async ({ page, hand, hold }) => {
   const { site } = await embed(hold, '<page-hand gateway="GATEWAY/" placement="inline"></page-hand>');
   await page.goto(site.url);
   await hand.composer.waitFor();

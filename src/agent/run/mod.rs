@@ -119,8 +119,10 @@ impl Run {
 
     /// How a settled call looks to those who watch; for a thread that was opened from a journal.
     #[must_use]
-    pub fn view_of(call: &ToolCall, message: &MessageId, result: &ToolResult) -> CallView {
-        calls::view(message, call, None, calls::settled_state(result), 0)
+    pub fn view_of(thread: &Transcript, call: &ToolCall, message: &MessageId, result: &ToolResult) -> CallView {
+        let mut view = calls::view(message, call, None, calls::settled_state(result), 0);
+        thread.arguments_of(call).clone_into(&mut view.arguments);
+        view
     }
 
     /// The next thing to do, or `None` until the next input.

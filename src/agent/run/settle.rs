@@ -75,6 +75,9 @@ impl Run {
                 if let Some(tool) = &call.tool {
                     self.policy.grant(tool);
                 }
+                if let Some(arguments) = &arguments {
+                    self.transcript.change_arguments(&id, arguments.clone());
+                }
                 self.save(Entry::Decision { call: id, approved: true, arguments });
                 self.start_call(call);
             }

@@ -180,12 +180,18 @@ fn outcome(result: &ToolResult) -> Result<Value, Failure> {
         value["code"].as_str().filter(|_| is_error).map(str::to_owned)
     });
     match code {
-        None => Ok(value),
+        None => Ok(as_it_ran(value)),
         Some(code) => {
             let message = value["message"].as_str().unwrap_or(&result.content).to_owned();
             Err(Failure { code, message })
         }
     }
+}
+
+// Where the user changed the arguments, the result stands behind a note that says so.
+fn as_it_ran(mut value: Value) -> Value {
+    let is_changed = value["note"].is_string() && value["arguments"].is_object() && value.get("result").is_some();
+    if is_changed { value["result"].take() } else { value }
 }
 
 fn arguments(text: &str) -> Value {
