@@ -78,7 +78,7 @@ class PageHand extends HTMLElement {
     adopt(this.#root, SHEET);
     this.#frame.append(this.#mount);
     this.#root.append(this.#launcher, this.#frame);
-    this.#launcher.addEventListener('click', () => this.open());
+    this.#launcher.addEventListener('click', () => this.#opened());
     this.#frame.addEventListener('keydown', (event) => {
       if (event.key === 'Escape' && !event.defaultPrevented && this.#placement === 'floating') this.close();
     });
@@ -151,29 +151,37 @@ class PageHand extends HTMLElement {
 
   async registerTool(tool) {
     const { run, ...definition } = tool ?? {};
-    if (this.#tools.has(definition.name)) {
-      throw Object.assign(new Error(`tool "${definition.name}" is registered already; unregister it first`), { code: 'invalid_tool' });
+    const { name } = definition;
+    if (this.#tools.has(name)) {
+      throw Object.assign(new Error(`tool "${name}" is registered already; unregister it first`), { code: 'invalid_tool' });
     }
-    this.#tools.set(definition.name, [definition, run]);
-    try {
-      const instance = this.#instance;
-      if (instance) instance.registerTool(definition, run);
-      else await this.#ready();
-      const fault = this.#faults.get(definition.name);
-      this.#faults.delete(definition.name);
-      if (fault) throw fault;
-    } catch (error) {
-      if (error.code === 'invalid_tool') this.#tools.delete(definition.name);
-      throw error;
-    }
+    // Where the panel can not be loaded for now, the tool waits with it: the next attempt brings it in.
+    const registered = new Promise((resolve, reject) => this.#tools.set(name, { definition, run, resolve, reject }));
+    if (this.#instance) this.#register(name);
+    else this.#ready();
+    return registered;
   }
 
   async unregisterTool(name) {
-    const known = this.#tools.delete(name);
-    return this.#instance?.unregisterTool(name) ?? known;
+    const known = this.#tools.get(name);
+    this.#tools.delete(name);
+    known?.resolve();
+    return this.#instance?.unregisterTool(name) ?? Boolean(known);
   }
 
-  #faults = new Map();
+  #register(name) {
+    const { definition, run, resolve, reject } = this.#tools.get(name);
+    try {
+      this.#instance.registerTool(definition, run);
+      resolve();
+    } catch (error) {
+      this.#tools.delete(name);
+      reject(error);
+    }
+  }
+
+  // By the user's own hand: what goes wrong is shown, and there is nobody else to tell.
+  #opened() { this.open().catch(() => {}); }
 
   get #key() { return `pagehand.open:${this.#name}`; }
   get #name() { return this.getAttribute('name') || this.id || 'default'; }
@@ -211,20 +219,14 @@ class PageHand extends HTMLElement {
     const options = { gateway: this.gateway, instructions: this.instructions, name: this.#name, label: this.#label };
     const instance = new Instance(this, this.#mount, options, this.#placement === 'inline' ? undefined : () => this.close());
     this.#instance = instance;
-    for (const [name, [definition, run]] of this.#tools) {
-      try {
-        instance.registerTool(definition, run);
-      } catch (error) {
-        this.#faults.set(name, error);
-      }
-    }
+    for (const name of [...this.#tools.keys()]) this.#register(name);
     this.dispatchEvent(new CustomEvent('pagehand-ready', { bubbles: true, composed: true }));
     return instance;
   }
 
   #failed() {
     const again = element('button', { type: 'button' }, 'Try again');
-    again.addEventListener('click', () => this.open());
+    again.addEventListener('click', () => this.#opened());
     this.#mount.replaceChildren(element('p', { className: 'loading', role: 'alert' }, 'The panel could not be loaded.', again));
   }
 }
