@@ -306,11 +306,12 @@ async fn the_list_of_tools_is_read_with_who_answers() {
 #[test]
 async fn a_list_of_tools_that_can_not_be_had_says_why() {
     let network = Network::install();
-    let answers: [(&dyn Fn(&Asked), &str); 4] = [
-        (&|asked| asked.answer_text(500, "{}", ""), "did not list its tools (HTTP 500)"),
-        (&|asked| asked.answer_text(200, "{}", "not JSON"), "can not be read"),
-        (&|asked| asked.answer_json(200, &json!({ "tools": [{ "name": "x" }] })), "can not be read"),
-        (&|asked| asked.fail(), "can not be reached"),
+    type Answer = fn(&Asked);
+    let answers: [(Answer, &str); 4] = [
+        (|asked| asked.answer_text(500, "{}", ""), "did not list its tools (HTTP 500)"),
+        (|asked| asked.answer_text(200, "{}", "not JSON"), "can not be read"),
+        (|asked| asked.answer_json(200, &json!({ "tools": [{ "name": "x" }] })), "can not be read"),
+        (|asked| asked.fail(), "can not be reached"),
     ];
     for (answer, words) in answers {
         let gateway = Gateway::new("/");

@@ -404,9 +404,9 @@ async fn a_highlight_is_taken_back_even_where_two_overlap() {
     let before = outline();
     result(call("highlight", json!({ "text": "Delivery note" })).await);
     assert_ne!(outline(), before);
-    sleep(1_000).await;
+    sleep(1_500).await;
     result(call("highlight", json!({ "text": "Delivery note" })).await);
-    sleep(2_500).await;
+    sleep(2_000).await;
     assert_ne!(outline(), before, "the first one's end does not end the second");
     until_so("the outline to be taken back", || outline() == before).await;
     assert_eq!(paragraph.style().get_property_value("outline-offset").unwrap(), "");

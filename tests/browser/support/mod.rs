@@ -16,7 +16,7 @@ use web_sys::{Document, HtmlElement, Storage};
 
 /// Waits until there is something, and takes it.
 pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let patience = now() + 4000;
+    let patience = now() + 10_000;
     loop {
         if let Some(found) = look() {
             return found;
