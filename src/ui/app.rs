@@ -1,19 +1,24 @@
 //! A thread at work in a page: everything below, wired together. Decides nothing.
 
 use std::cell::{Cell, RefCell};
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use futures::future::{Either, select};
 use send_wrapper::SendWrapper;
 use web_sys::HtmlElement;
 
 use crate::agent::{Config, Decision, Limits, Run};
 use crate::browser::tools::{BrowserTool, BrowserTools, built_in};
-use crate::browser::{BrowserHost, Gateway, Journal, Watcher, random_seed};
+use crate::browser::{BrowserHost, Gateway, Journal, Watcher, random_seed, sleep};
 use crate::protocol::{Event, IdMint, Scope, ThreadId, ToolCallId};
 use crate::session::{Handle, session};
 use crate::tools::{Definition, Executor, Problem, Registration, Registry};
 use crate::ui::Store;
+
+// A message waits no longer than this for a gateway to list its tools.
+const LIST_MS: u64 = 8000;
 
 /// How an app is set up.
 #[derive(Clone, Debug)]
@@ -203,9 +208,14 @@ impl App {
     }
 
     async fn fetch_served(&self) {
-        let served = match self.inner.gateway.served().await {
-            Ok(served) => served,
-            Err(words) => return self.store.notice.set(Some(words)),
+        let listing = pin!(self.inner.gateway.served());
+        let served = match select(listing, sleep(LIST_MS)).await {
+            Either::Left((Ok(served), _)) => served,
+            Either::Left((Err(words), _)) => return self.store.notice.set(Some(words)),
+            Either::Right(_) => {
+                let words = "The gateway did not list its tools in time; they can not be used for now.";
+                return self.store.notice.set(Some(words.to_owned()));
+            }
         };
         if self.inner.served.get() {
             return;
