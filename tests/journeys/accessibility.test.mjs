@@ -39,6 +39,20 @@ for (const colorScheme of ['light', 'dark']) {
   });
 }
 
+const FADED = 'src/ui/panel.css: a superseded answer is faded by opacity, and its words fall below the contrast of 4.5';
+journey('an answer that broke off can still be read', { pace: 0.3, todo: FADED }, async ({ page, hand, gateway }) => {
+  hand.expects(CONNECTION);
+  await page.addInitScript({ path: AXE });
+  await page.reload();
+  await hand.open();
+  const since = await hand.say('write a long answer');
+  await hand.thread.getByText('nothing here was looked up', { exact: false }).waitFor();
+  await gateway.kill();
+  await hand.ended(since);
+  await hand.thread.getByText('The answer broke off here').waitFor();
+  await examine(page, 'with an answer that broke off');
+});
+
 const LANDMARKS = 'src/ui/markdown_dom.rs: each table is a region named "Table"; a group would do';
 journey('two tables in a thread are no two landmarks of one name', { todo: LANDMARKS }, async ({ page, hand }) => {
   await page.addInitScript({ path: AXE });
