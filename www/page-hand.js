@@ -12,7 +12,7 @@ const SHEET = `
 .frame { background: light-dark(#fff, #16181d); color: light-dark(#1b1f24, #e7e9ee); z-index: var(--page-hand-z-index, 2147483000); }
 .frame[hidden] { display: none; }
 .mount { block-size: 100%; }
-:host(:not([placement="inline"])) .frame { position: fixed; inset-block-end: 0; inset-inline-end: 0; inline-size: min(var(--_w), 100vw); block-size: 100dvh; border-inline-start: 1px solid light-dark(#d8dee4, #30363f); }
+:host(:not([placement="inline"])) .frame { position: fixed; inset-block-end: 0; inset-inline-end: 0; inline-size: min(var(--_w), 100vw); block-size: 100dvh; }
 :host([placement="inline"]) .frame { block-size: 100%; min-block-size: inherit; }
 .launcher { position: fixed; inset-block-end: 20px; inset-inline-end: 20px; z-index: var(--page-hand-z-index, 2147483000); font: 600 15px/1 system-ui, sans-serif; padding: 0 18px; min-block-size: 44px; border-radius: 22px; border: 1px solid transparent; cursor: pointer; background: var(--page-hand-accent, light-dark(#0b5cad, #7cb7ff)); color: var(--page-hand-on-accent, light-dark(#fff, #0b1420)); box-shadow: 0 4px 16px rgb(0 0 0 / .25); }
 .launcher:focus-visible { outline: 3px solid light-dark(#0b5cad, #7cb7ff); outline-offset: 3px; }
@@ -20,6 +20,7 @@ const SHEET = `
 .loading { font: 15px/1.5 system-ui, sans-serif; padding: 24px; margin: 0; }
 .loading button { font: inherit; display: block; margin-block-start: 12px; }
 @media (min-width: 700px) {
+  :host(:not([placement="inline"])) .frame { border-inline-start: 1px solid light-dark(#d8dee4, #30363f); }
   :host([placement="floating"]) .frame { inset-block-end: 20px; inset-inline-end: 20px; block-size: min(640px, 100dvh - 40px); border: 1px solid light-dark(#d8dee4, #30363f); border-radius: 14px; overflow: hidden; box-shadow: 0 12px 40px rgb(0 0 0 / .28); }
 }`;
 
@@ -155,10 +156,9 @@ class PageHand extends HTMLElement {
     if (this.#tools.has(name)) {
       throw Object.assign(new Error(`tool "${name}" is registered already; unregister it first`), { code: 'invalid_tool' });
     }
-    // Where the panel can not be loaded for now, the tool waits with it: the next attempt brings it in.
+    // It waits for the panel, however often that has to be tried: a tool alone is no reason to load it.
     const registered = new Promise((resolve, reject) => this.#tools.set(name, { definition, run, resolve, reject }));
     if (this.#instance) this.#register(name);
-    else this.#ready();
     return registered;
   }
 

@@ -153,7 +153,7 @@ export declare class PageHand extends HTMLElement {
   stop(): Promise<void>;
   /** Ends what is at work and begins an empty thread. */
   newThread(): Promise<void>;
-  /** Adds a tool. Rejects with a {@link PageHandError} that lists everything wrong with it. */
+  /** Adds a tool, once the panel is loaded. Rejects with a {@link PageHandError} that lists everything wrong with it. */
   registerTool<A extends object = Arguments>(tool: Tool<A>): Promise<void>;
   /** Takes a tool of the page out; `false` where there is none of that name. */
   unregisterTool(name: string): Promise<boolean>;

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderName, HeaderValue, Method, header};
-use axum::middleware::from_fn_with_state;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{from_fn_with_state, map_response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::trace::TraceLayer;
 
 use crate::gateway::config::Config;
+use crate::gateway::error::Refusal;
 use crate::gateway::guard::{Guard, guard};
 use crate::gateway::model::Model;
 use crate::gateway::site::site;
@@ -51,11 +54,21 @@ pub fn router(config: &Config, more: Vec<ServerTool>) -> Result<Router, String> 
     }
     let known = Guard { hosts: config.hosts.clone().into(), origins: config.origins.clone().into() };
     Ok(routes
-        .layer(axum::extract::DefaultBodyLimit::disable())
+        .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyLimitLayer::new(MAX_BODY_BYTES))
+        .layer(map_response(in_one_shape))
         .layer(from_fn_with_state(known, guard))
         .layer(cors(&config.origins))
         .layer(TraceLayer::new_for_http()))
+}
+
+// The limit's own answer is plain text; a page looks for the words in the one shape of all refusals.
+async fn in_one_shape(response: Response) -> Response {
+    if response.status() != StatusCode::PAYLOAD_TOO_LARGE {
+        return response;
+    }
+    let words = format!("A request may have {} MiB at most.", MAX_BODY_BYTES / (1024 * 1024));
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", words).into_response()
 }
 
 // Exact origins, no credentials; what a page must read beyond the body is exposed by name.

@@ -103,7 +103,7 @@ fn words_of(block: &Block) -> String {
     match block {
         Block::Paragraph(content) | Block::Plain(content) | Block::Heading(_, content) => Inline::words(content),
         Block::Code { text, .. } => format!("Code, {} lines.", text.lines().count()),
-        Block::List { items, .. } => items.iter().map(item_words).collect::<Vec<_>>().join(". "),
+        Block::List { items, .. } => items.iter().map(item_words).collect::<Vec<_>>().join("\n"),
         Block::Quote(blocks) => blocks.iter().map(words_of).collect::<Vec<_>>().join(" "),
         Block::Table { rows, .. } => format!("Table, {} rows.", rows.len()),
         Block::Rule => String::new(),

@@ -581,10 +581,9 @@ impl Said {
     }
 
     fn look(&mut self) {
-        let now = self.region.text_content().unwrap_or_default();
-        if !now.is_empty() && self.all.last() != Some(&now) {
-            self.all.push(now);
-        }
+        let lines = self.region.children();
+        let lines = (0..lines.length()).filter_map(|at| lines.item(at)?.text_content());
+        self.all = lines.collect();
     }
 
     async fn until(&mut self, words: &str) {

@@ -39,6 +39,19 @@ for (const colorScheme of ['light', 'dark']) {
   });
 }
 
+journey('an answer that broke off can still be read', { pace: 0.3 }, async ({ page, hand, gateway }) => {
+  hand.expects(CONNECTION);
+  await page.addInitScript({ path: AXE });
+  await page.reload();
+  await hand.open();
+  const since = await hand.say('write a long answer');
+  await hand.thread.getByText('nothing here was looked up', { exact: false }).waitFor();
+  await gateway.kill();
+  await hand.ended(since);
+  await hand.thread.getByText('The answer broke off here').waitFor();
+  await examine(page, 'with an answer that broke off');
+});
+
 journey('two tables in a thread are no two landmarks of one name', {}, async ({ page, hand }) => {
   await page.addInitScript({ path: AXE });
   await page.reload();

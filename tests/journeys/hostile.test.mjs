@@ -6,7 +6,7 @@ import { startGateway } from './support/gateway.mjs';
 import { journey } from './support/journey.mjs';
 import { last, startModel } from './support/model.mjs';
 
-// Not ours to copy: used from where it lies, where it does (the package's root is the tests' working directory).
+// Not ours to copy: read from where it lies, and left out with a word where it does not.
 const SUITE = new URL('../../../shared/suites/dompurify/payloads.json', import.meta.url);
 
 const ELSEWHERE = 'http://127.0.0.1:9/stolen';

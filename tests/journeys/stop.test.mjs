@@ -106,6 +106,7 @@ async function slowStatus(page) {
   return { arrived, release: async () => (release(), over) };
 }
 
+// Long enough for a late result to be read, were anybody to read it.
 async function nextTurns(page) {
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100)))));
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 200)));
 }

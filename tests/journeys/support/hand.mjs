@@ -98,9 +98,16 @@ export class Hand {
     return this.ended(since, within);
   }
 
-  /** The reason of the next run that ends. */
+  /** The reason of the next run that ends; by then what it changed is on screen. */
   async ended(since, within) {
-    return (await this.heard('run-end', () => true, since, within)).detail.reason;
+    const { reason } = (await this.heard('run-end', () => true, since, within)).detail;
+    await this.painted();
+    return reason;
+  }
+
+  /** Waits until what is known is shown: views follow events within a frame. */
+  async painted() {
+    await this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
   }
 
   /** The card of a call, the newest where there are several. */
