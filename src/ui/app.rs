@@ -258,7 +258,7 @@ fn start(
         seed: random_seed(),
     };
     let run = Run::restore(config, &opened.entries);
-    store.load(run.transcript());
+    store.load(run.transcript(), run.last_end().filter(|_| run.can_retry()));
     if opened.damaged {
         store.notice.set(Some("A part of this conversation's record was damaged; it is shown up to there.".to_owned()));
     }

@@ -94,8 +94,9 @@ impl Store {
         }
     }
 
-    /// Shows a thread from its journal, in place of what is shown.
-    pub fn load(&self, transcript: &Transcript) {
+    /// Shows a thread from its journal, in place of what is shown; `ended`: how its last run ended, where the user may
+    /// want to try again.
+    pub fn load(&self, transcript: &Transcript, ended: Option<&EndReason>) {
         let mut items = Vec::new();
         for message in transcript.messages() {
             match message {
@@ -110,7 +111,7 @@ impl Store {
         }
         self.items.set(items);
         self.usage.set(Usage::default());
-        self.ended.set(None);
+        self.ended.set(ended.cloned());
         self.running.set(false);
         self.waiting.set(false);
     }

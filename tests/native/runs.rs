@@ -751,6 +751,20 @@ fn a_model_error_after_a_step_of_calls_is_taken_up_where_it_stopped() {
 }
 
 #[test]
+fn a_reload_remembers_how_the_last_run_ended() {
+    let mut world = asked();
+    world.model(ModelEvent::Error(ModelError::new(ModelErrorKind::Upstream, "It is down.")));
+    for _ in 0..2 {
+        world.reload();
+        assert_eq!(world.run.last_end().map(pagehand::protocol::EndReason::as_str), Some("error"));
+        assert!(world.run.can_retry());
+    }
+    world.retry();
+    world.reload();
+    assert_eq!(world.run.last_end().map(pagehand::protocol::EndReason::as_str), Some("interrupted"));
+}
+
+#[test]
 fn retry_without_anything_to_answer_is_only_noted() {
     let mut world = Loop::new();
     world.retry();

@@ -74,6 +74,7 @@ impl Run {
 
     pub(super) fn close(&mut self, active: Active, reason: EndReason) {
         self.phase = Phase::Idle;
+        self.last_end = Some(reason.clone());
         self.event(Event::Usage(active.usage));
         self.save(Entry::RunEnd { run: active.run.clone(), reason: reason.clone() });
         self.event(Event::RunEnd { run: active.run, reason });

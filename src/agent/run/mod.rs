@@ -43,6 +43,7 @@ pub struct Run {
     outputs: VecDeque<Output>,
     model_calls: u64,
     at: Millis,
+    last_end: Option<EndReason>,
 }
 
 #[derive(Debug)]
@@ -79,6 +80,7 @@ impl Run {
             outputs: VecDeque::new(),
             model_calls: 0,
             at: 0,
+            last_end: None,
         }
     }
 
@@ -89,10 +91,12 @@ impl Run {
         let mut run = Self::new(config);
         let (transcript, unfinished) = Transcript::fold(entries);
         run.transcript = transcript;
+        run.last_end = unfinished.last_end;
         for ToolMessage { id, result } in unfinished.settled {
             run.save(Entry::Result { result, message: id });
         }
         if let Some(id) = unfinished.run {
+            run.last_end = Some(EndReason::Interrupted);
             run.save(Entry::RunEnd { run: id.clone(), reason: EndReason::Interrupted });
             run.event(Event::RunEnd { run: id, reason: EndReason::Interrupted });
         }
@@ -115,6 +119,12 @@ impl Run {
     #[must_use]
     pub fn can_retry(&self) -> bool {
         !self.is_running() && self.transcript.wants_answer()
+    }
+
+    /// How the last run ended.
+    #[must_use]
+    pub fn last_end(&self) -> Option<&EndReason> {
+        self.last_end.as_ref()
     }
 
     /// How a settled call looks to those who watch; for a thread that was opened from a journal.
