@@ -112,5 +112,5 @@ fn words_of(block: &Block) -> String {
 }
 
 fn item_words(item: &ListItem) -> String {
-    item.blocks.iter().map(words_of).collect::<Vec<_>>().join(" ")
+    item.blocks.iter().map(words_of).collect::<Vec<_>>().join(" ").replace('\n', " ")
 }

@@ -164,7 +164,9 @@ impl Store {
 
     /// Has a screen reader say something.
     pub fn announce(&self, words: String) {
-        self.announcement.update(|waiting| waiting.push(words));
+        if !words.is_empty() {
+            self.announcement.update(|waiting| waiting.push(words));
+        }
     }
 
     fn call(&self, id: &ToolCallId) -> Option<CallItem> {

@@ -78,14 +78,20 @@ journey('Tab goes through the panel from top to bottom, and every stop has a nam
   assert.deepEqual(stops, ['button New', 'button Close', 'div Conversation', 'summary Arguments', 'summary Result', 'a A-1042', 'textarea Message to the agent', 'button Send']);
 });
 
+// Keeps what is added to a live region, in the page's `said`.
+function listen(region) {
+  return region.evaluate((element) => {
+    window.said = [];
+    const added = (changes) => changes.flatMap((change) => [...change.addedNodes]).map((node) => node.textContent);
+    new MutationObserver((changes) => window.said.push(...added(changes))).observe(element, { childList: true, subtree: true });
+  });
+}
+
 journey('a screen reader hears whole sentences, each once, and what became of every call', { pace: 0.2 }, async ({ page, hand }) => {
   await hand.open();
   const region = page.locator('page-hand').getByRole('log');
   assert.equal(await region.getAttribute('aria-live'), 'polite');
-  await region.evaluate((element) => {
-    window.said = [];
-    new MutationObserver(() => element.textContent && window.said.push(element.textContent)).observe(element, { childList: true, characterData: true, subtree: true });
-  });
+  await listen(region);
   await hand.ask('write a long answer');
   const said = (await page.evaluate(() => window.said)).flatMap((text) => text.split('\n'));
   const letters = (text) => text.replaceAll(/[\s.]+/g, '');
@@ -113,10 +119,7 @@ journey('a screen reader hears whole sentences, each once, and what became of ev
 
 journey('of two calls that end at once, a screen reader hears of both', {}, async ({ page, hand }) => {
   await hand.open();
-  await page.locator('page-hand').getByRole('log').evaluate((element) => {
-    window.said = [];
-    new MutationObserver(() => window.said.push(element.textContent)).observe(element, { childList: true, characterData: true, subtree: true });
-  });
+  await listen(page.locator('page-hand').getByRole('log'));
   const since = await hand.say('refund A-1042 because it arrived damaged and refund A-1043 because it is too small');
   await hand.heard('tool-call', (call) => call.state === 'approval-requested' && call.arguments.includes('1043'), since);
   await hand.button('Stop').click();
