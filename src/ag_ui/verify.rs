@@ -60,12 +60,6 @@ impl Verifier {
         Ok(())
     }
 
-    /// Whether the run has ended, well or not.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        matches!(self.state, State::Finished | State::Failed)
-    }
-
     /// Whose an event is, once it was checked: its tag, or that of what it goes on with (which may leave it out).
     #[must_use]
     pub fn owner<'a>(&'a self, event: &'a AgUiEvent) -> Option<&'a str> {

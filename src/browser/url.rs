@@ -46,12 +46,6 @@ impl Address {
         self.url.href()
     }
 
-    /// The scheme, host and port.
-    #[must_use]
-    pub fn origin(&self) -> String {
-        self.url.origin()
-    }
-
     /// Path, query and fragment.
     #[must_use]
     pub fn path(&self) -> String {

@@ -53,11 +53,6 @@ impl<V> Names<V> {
         self.entries.iter().map(|(_, value)| value)
     }
 
-    /// All of it, sorted.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
-        self.entries.iter().map(|(name, value)| (name.as_str(), value))
-    }
-
     /// Takes everything out.
     pub fn clear(&mut self) {
         self.entries.clear();

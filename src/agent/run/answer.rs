@@ -18,7 +18,7 @@ impl Run {
         }
     }
 
-    pub(super) fn collect(&mut self, call: u64, event: ModelEvent) {
+    fn collect(&mut self, call: u64, event: ModelEvent) {
         let Phase::Streaming(active, stream) = &mut self.phase else { return };
         if stream.call != call {
             return;
@@ -29,7 +29,7 @@ impl Run {
     }
 
     /// Takes the stream of this model call out of the machine; `None` where it is not the one at work.
-    pub(super) fn take_stream(&mut self, call: u64) -> Option<(Active, Stream)> {
+    fn take_stream(&mut self, call: u64) -> Option<(Active, Stream)> {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Streaming(mut active, stream) if stream.call == call => {
                 active.usage += stream.usage;
@@ -42,7 +42,7 @@ impl Run {
         }
     }
 
-    pub(super) fn finish_stream(&mut self, call: u64) {
+    fn finish_stream(&mut self, call: u64) {
         let Some((mut active, stream)) = self.take_stream(call) else { return };
         let id = stream.draft.message.clone();
         let (answer, slots) = stream.draft.finish(MessageStatus::Complete);
@@ -67,7 +67,7 @@ impl Run {
         self.settle_or_wait(active, calls);
     }
 
-    pub(super) fn fail_stream(&mut self, call: u64, error: ModelError) {
+    fn fail_stream(&mut self, call: u64, error: ModelError) {
         if let Some((active, stream)) = self.take_stream(call) {
             self.keep_broken(&active.tools, stream.draft, MessageStatus::Truncated);
             self.close(active, EndReason::Error(error));

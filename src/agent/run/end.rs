@@ -25,7 +25,7 @@ impl Run {
         }
     }
 
-    pub(super) fn time_out_calls(&mut self) {
+    fn time_out_calls(&mut self) {
         let Some((active, mut calls)) = self.take_calls() else { return };
         for call in &mut calls {
             if let State::Running { deadline, timeout_ms } = call.state
@@ -59,7 +59,7 @@ impl Run {
         }
     }
 
-    pub(super) fn cancel_call(&mut self, call: &mut Call, reason: &EndReason) {
+    fn cancel_call(&mut self, call: &mut Call, reason: &EndReason) {
         let ran = call.deadline().is_some();
         if ran {
             self.outputs.push_back(Output::CancelTool { call: call.call.id.clone() });

@@ -17,7 +17,7 @@ impl Run {
         }
     }
 
-    pub(super) fn start_call(&mut self, call: &mut Call) {
+    fn start_call(&mut self, call: &mut Call) {
         let Some(request) = call.start(self.at, &self.config.limits) else { return };
         self.save(Entry::CallStart { call: call.call.id.clone(), at: self.at });
         self.event(Event::Call(call.view(self.at)));
@@ -45,7 +45,7 @@ impl Run {
         self.settle_or_wait(active, calls);
     }
 
-    pub(super) fn late(&mut self, id: &ToolCallId, outcome: &Outcome) {
+    fn late(&mut self, id: &ToolCallId, outcome: &Outcome) {
         self.save(Entry::LateResult(calls::late_result(id.clone(), outcome)));
         self.note(format!("A result for call {id} came after the call was settled; it is only recorded."));
     }
@@ -65,7 +65,7 @@ impl Run {
         self.settle_or_wait(active, calls);
     }
 
-    pub(super) fn decide_call(&mut self, tools: &Registry, call: &mut Call, decision: Decision) {
+    fn decide_call(&mut self, tools: &Registry, call: &mut Call, decision: Decision) {
         let id = call.call.id.clone();
         match decision {
             Decision::Approve { arguments } => {
