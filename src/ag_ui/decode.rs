@@ -53,7 +53,7 @@ impl AgUiDecoder {
         for message in &request.messages {
             match message {
                 Message::User { id, .. } => known.add(id.as_str()),
-                Message::Tool(tool) => known.add(tool.id.as_str()),
+                Message::Tool(tool) | Message::Job { message: tool, .. } => known.add(tool.id.as_str()),
                 Message::Assistant(answer) => {
                     for call in answer.calls() {
                         known.add(call.id.as_str());

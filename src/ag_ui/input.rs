@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::ag_ui::snapshot::content_text;
 use crate::ag_ui::{LOCAL_ID, METADATA, PROTOCOL_VERSION};
 use crate::protocol::{
-    AssistantMessage, ContextItem, Message, MessageId, MessageStatus, ModelRequest, Names, Part, RunId, ThreadId,
-    ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult,
+    AssistantMessage, ContextItem, Message, MessageId, MessageStatus, ModelRequest, Names, Part, RunId, State,
+    ThreadId, ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult, delta_from_json, delta_to_json,
 };
 
 /// A request that is not a `RunAgentInput`: what is wrong, and where.
@@ -36,8 +36,8 @@ pub fn write_input(request: &ModelRequest) -> Value {
         .map(|tool| json!({ "name": tool.name, "description": tool.description, "parameters": *tool.parameters }))
         .collect();
     json!({
-        "threadId": request.thread, "runId": request.run, "protocolVersion": PROTOCOL_VERSION, "state": {},
-        "messages": messages, "tools": tools, "context": request.context, "forwardedProps": {},
+        "threadId": request.thread, "runId": request.run, "protocolVersion": PROTOCOL_VERSION, "state": request.state.to_json(|_| true),
+        "messages": messages, "tools": tools, "context": request.context, "forwardedProps": delta_to_json(&request.options),
     })
 }
 
@@ -56,6 +56,8 @@ pub fn read_input(input: &Value) -> Result<ModelRequest, InputError> {
         messages: Vec::new(),
         tools: read_list(input, "tools", read_tool)?,
         context: read_list(input, "context", read_context)?,
+        state: State::from_json(input.get("state").unwrap_or(&Value::Null)),
+        options: delta_from_json(input.get("forwardedProps").unwrap_or(&Value::Null)),
     };
     let messages = input.get("messages").and_then(Value::as_array);
     let messages = messages.ok_or_else(|| InputError::new("/messages", "must be an array"))?;
@@ -97,6 +99,9 @@ fn wire_ids(messages: &[Message]) -> Names<String> {
 fn write_message(message: &Message, ids: &Names<String>) -> Value {
     match message {
         Message::User { id, content } => json!({ "id": id, "role": "user", "content": content }),
+        Message::Job { name, message } => {
+            json!({ "id": message.id, "role": "user", "content": message.told_as_job(name) })
+        }
         Message::Assistant(answer) => {
             let mut written = json!({ "id": answer.id, "role": "assistant" });
             let text = answer.text();
@@ -198,14 +203,14 @@ fn read_call(call: &Value, path: &str) -> Result<ToolCall, InputError> {
     })
 }
 
-fn read_tool(tool: &Value, path: &str) -> Result<ToolOffer, InputError> {
+fn read_tool(tool: &Value, path: &str) -> Result<Arc<ToolOffer>, InputError> {
     let parameters = tool.get("parameters").filter(|schema| !schema.is_null()).cloned();
     let parameters = parameters.unwrap_or_else(|| json!({ "type": "object", "properties": {} }));
-    Ok(ToolOffer {
+    Ok(Arc::new(ToolOffer {
         name: text(tool, path, "name")?,
         description: text(tool, path, "description")?,
         parameters: Arc::new(parameters),
-    })
+    }))
 }
 
 fn read_context(item: &Value, path: &str) -> Result<ContextItem, InputError> {

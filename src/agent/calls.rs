@@ -8,23 +8,35 @@ use serde_json::{Value, json};
 
 use crate::agent::draft::Slot;
 use crate::agent::limits::{Limits, Spent};
-use crate::agent::{ToolRequest, Transcript};
+use crate::agent::{Transcript, provenance, result};
 use crate::protocol::{
-    CallState, CallView, EndReason, MessageId, Millis, Outcome, Scope, ToolCall, ToolCallId, ToolError, ToolResult,
+    Answer, CallState, CallView, Delta, EndReason, Job, MessageId, Millis, Outcome, Scope, Settled, State as Memory,
+    ToolCall, ToolCallId, ToolError, ToolResult,
 };
-use crate::tools::{Definition, Policy, Registry, Verdict, error};
+use crate::tools::{Case, Definition, Found, Policy, Resolved, Verdict, error};
 
 /// One call on its way to a result.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) call: ToolCall,
-    message: MessageId,
+    pub(super) message: MessageId,
     scope: Option<Scope>,
-    arguments: Value,
+    pub(super) arguments: Value,
     edited: bool,
-    approved: bool,
+    pub(super) approved: bool,
+    /// What the user said to the tool beside their yes.
+    pub(super) payload: Value,
     agent_ran: bool,
     pub(super) tool: Option<Arc<Definition>>,
+    /// The older name the model called it by.
+    alias: Option<String>,
+    started: Option<Millis>,
+    /// What it changed of the state.
+    pub(super) changes: Delta,
+    /// The job it started.
+    pub(super) job: Option<Job>,
+    /// A result too long to read at once: the artifact's name and text.
+    pub(super) aside: Option<(String, String)>,
     pub(super) state: State,
 }
 
@@ -34,7 +46,7 @@ pub(super) enum State {
     /// Checked, not yet judged.
     Ready,
     /// The user is asked: by the policy, or because the tool wants it.
-    Asked { reason: String, by_policy: bool },
+    Asked { reason: String, payload: Value, by_policy: bool },
     /// It runs.
     Running { deadline: Millis, timeout_ms: u64 },
     /// It has its result.
@@ -46,7 +58,7 @@ pub(super) enum State {
 pub(super) fn open(
     message: &MessageId,
     slots: Vec<Slot>,
-    registry: &Registry,
+    tools: &Resolved,
     transcript: &Transcript,
     spent: &mut Spent,
     limits: &Limits,
@@ -55,7 +67,7 @@ pub(super) fn open(
     let mut end = (asked > limits.max_calls).then_some(EndReason::MaxCalls { limit: limits.max_calls, asked });
     let mut calls = Vec::with_capacity(slots.len());
     for slot in slots {
-        let mut call = Call::new(message.clone(), slot.call, registry);
+        let mut call = Call::new(message.clone(), slot.call, tools);
         let checked = match slot.answered {
             Some(content) => {
                 call.scope = None;
@@ -63,7 +75,7 @@ pub(super) fn open(
                 Checked::Answered(content)
             }
             None if end.is_some() => Checked::Waiting,
-            None => call.check(registry, transcript, spent, limits),
+            None => call.check(tools, transcript, spent, limits),
         };
         match checked {
             Checked::Fits | Checked::Waiting => {}
@@ -100,8 +112,11 @@ enum Checked {
 }
 
 impl Call {
-    fn new(message: MessageId, call: ToolCall, registry: &Registry) -> Self {
-        let tool = registry.get(&call.name).cloned();
+    fn new(message: MessageId, call: ToolCall, tools: &Resolved) -> Self {
+        let (tool, alias) = match tools.find(&call.name) {
+            Found::Tool { definition, alias } => (Some(definition), alias),
+            Found::NotOffered | Found::Unknown => (None, None),
+        };
         let scope = tool.as_ref().map(|tool| tool.scope);
         Self {
             call,
@@ -110,23 +125,32 @@ impl Call {
             arguments: Value::Null,
             edited: false,
             approved: false,
+            payload: Value::Null,
             agent_ran: false,
             tool,
+            alias,
+            started: None,
+            changes: Delta::default(),
+            job: None,
+            aside: None,
             state: State::Ready,
         }
     }
 
-    fn check(&mut self, registry: &Registry, earlier: &Transcript, spent: &mut Spent, limits: &Limits) -> Checked {
+    fn check(&mut self, tools: &Resolved, earlier: &Transcript, spent: &mut Spent, limits: &Limits) -> Checked {
         let call = &self.call;
         if earlier.calls().any(|other| is_duplicate(other, call)) {
             return Checked::Bad(error::duplicate_call(&call.name));
         }
-        if self.tool.is_none() {
-            return Checked::Bad(error::unknown_tool(&call.name, &registry.nearest(&call.name)));
-        }
-        match read_arguments(registry, &call.name, &call.arguments) {
+        let Some(tool) = &self.tool else {
+            return Checked::Bad(match tools.find(&call.name) {
+                Found::NotOffered => error::not_offered(&call.name),
+                Found::Tool { .. } | Found::Unknown => error::unknown_tool(&call.name, &tools.nearest(&call.name)),
+            });
+        };
+        match read_arguments(tools, &tool.name, &call.arguments) {
             Err(error) => Checked::Bad(error),
-            Ok(arguments) if spent.count_call(&call.name, &arguments, limits) => {
+            Ok(arguments) if spent.count_call(&tool.name, &arguments, limits) => {
                 self.arguments = arguments;
                 Checked::Fits
             }
@@ -134,11 +158,15 @@ impl Call {
         }
     }
 
-    /// What the policy says of a ready call.
-    pub(super) fn judge(&mut self, policy: &Policy) -> bool {
-        match self.tool.as_deref().map(|tool| policy.judge(tool)) {
-            Some(Verdict::Ask { reason }) => {
-                self.state = State::Asked { reason, by_policy: true };
+    /// What the policy says of a ready call; `true` where it may run.
+    pub(super) fn judge(&mut self, policy: &Policy, memory: &Memory, thread: &Transcript) -> bool {
+        match self.verdict(policy, memory, thread) {
+            Some(Verdict::Ask { reason, .. }) => {
+                self.state = State::Asked { reason, payload: Value::Null, by_policy: true };
+                false
+            }
+            Some(Verdict::Refuse { reason }) => {
+                self.settle(&error::refused(&self.call.name, &reason));
                 false
             }
             Some(Verdict::Allow) | None => true,
@@ -146,53 +174,100 @@ impl Call {
     }
 
     /// Whether a call that was asked about needs no answer any more: the user granted its tool meanwhile.
-    pub(super) fn is_granted(&self, policy: &Policy) -> bool {
-        let allowed = || self.tool.as_deref().is_some_and(|tool| policy.judge(tool) == Verdict::Allow);
-        matches!(self.state, State::Asked { by_policy: true, .. }) && allowed()
+    pub(super) fn is_granted(&self, policy: &Policy, memory: &Memory, thread: &Transcript) -> bool {
+        matches!(self.state, State::Asked { by_policy: true, .. })
+            && self.verdict(policy, memory, thread) == Some(Verdict::Allow)
+    }
+
+    fn verdict(&self, policy: &Policy, memory: &Memory, thread: &Transcript) -> Option<Verdict> {
+        let tool = self.tool.as_deref()?;
+        let provenance = || provenance::of(&self.arguments, thread.messages());
+        Some(policy.judge(&Case { tool, state: memory, provenance: &provenance }))
     }
 
     /// Takes the user's yes; changed arguments must still fit.
-    pub(super) fn approve(&mut self, arguments: Option<String>, registry: &Registry) -> Result<(), ToolError> {
+    pub(super) fn approve(
+        &mut self,
+        arguments: Option<String>,
+        payload: Value,
+        tools: &Resolved,
+    ) -> Result<(), ToolError> {
         if let Some(text) = arguments {
-            let arguments = read_arguments(registry, &self.call.name, &text)?;
+            let arguments = read_arguments(tools, self.tool_name(), &text)?;
             if arguments != self.arguments {
                 self.arguments = arguments;
                 self.edited = true;
             }
         }
         self.approved = true;
+        self.payload = payload;
         Ok(())
     }
 
-    /// Starts a call; `None` where no tool stands behind it any more.
-    pub(super) fn start(&mut self, at: Millis, limits: &Limits) -> Option<ToolRequest> {
-        let tool = self.tool.as_deref()?;
-        let timeout_ms = tool.timeout_ms.unwrap_or(limits.tool_timeout_ms);
+    /// Starts a call's clock.
+    pub(super) fn start(&mut self, at: Millis, limits: &Limits) {
+        let timeout_ms = self.tool.as_deref().and_then(|tool| tool.timeout_ms).unwrap_or(limits.tool_timeout_ms);
+        self.started.get_or_insert(at);
         self.state = State::Running { deadline: at.saturating_add(timeout_ms), timeout_ms };
-        Some(ToolRequest {
-            call: self.call.id.clone(),
-            name: self.call.name.clone(),
-            scope: tool.scope,
-            arguments: self.arguments.clone(),
-            approved: self.approved,
-        })
     }
 
     /// Takes an executor's answer.
-    pub(super) fn finish(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Result(result) if self.edited => {
-                let note = "The user changed the arguments before approving the call.";
-                let told = json!({ "note": note, "arguments": self.arguments, "result": result });
-                self.state = State::Settled(ToolResult::ok(self.call.id.clone(), &told));
-            }
-            Outcome::Result(result) => self.state = State::Settled(ToolResult::ok(self.call.id.clone(), &result)),
+    pub(super) fn finish(&mut self, answer: Answer, tools: &Resolved, limits: &Limits) {
+        self.changes = answer.changes;
+        match answer.outcome {
+            Outcome::Result(result) => match check_result(tools, self.tool_name(), &result) {
+                Ok(()) => self.keep(result, limits),
+                Err(error) => self.settle(&error),
+            },
             Outcome::Error(error) => self.settle(&error),
-            Outcome::NeedsApproval { reason } if self.approved => {
+            Outcome::Interim(job) if self.tool.as_deref().is_some_and(|tool| tool.long_running) => {
+                self.state = State::Settled(ToolResult::interim(self.call.id.clone(), &job));
+                self.job = Some(job);
+            }
+            Outcome::Interim(_) => {
+                let words = "it answered with a job, but its definition does not say that it is long-running";
+                self.settle(&error::tool_error(&self.call.name, words));
+            }
+            Outcome::NeedsApproval { reason, .. } if self.approved => {
                 self.settle(&error::tool_error(&self.call.name, &format!("it was approved, but: {reason}")));
             }
-            Outcome::NeedsApproval { reason } => self.state = State::Asked { reason, by_policy: false },
+            Outcome::NeedsApproval { reason, payload } => {
+                self.state = State::Asked { reason, payload, by_policy: false };
+            }
         }
+    }
+
+    fn keep(&mut self, mut result: Value, limits: &Limits) {
+        if self.edited {
+            let note = "The user changed the arguments before approving the call.";
+            result = json!({ "note": note, "arguments": self.arguments, "result": result });
+        }
+        let read = result::read(&self.call.id, &result, limits.max_result_characters);
+        if read.aside.is_some() {
+            self.changes.insert(result::ARTIFACTS.to_owned(), Value::Bool(true));
+        }
+        self.aside = read.aside;
+        self.state = State::Settled(read.result);
+    }
+
+    /// The tool's name, whatever the model called it by.
+    fn tool_name(&self) -> &str {
+        self.tool.as_deref().map_or(&self.call.name, |tool| &tool.name)
+    }
+
+    /// What came of a settled call, for those who count.
+    pub(super) fn settled(&self, at: Millis) -> Option<Settled> {
+        let State::Settled(result) = &self.state else { return None };
+        let (owner, version) =
+            self.tool.as_deref().map(|tool| (tool.owner.clone(), tool.version.clone())).unwrap_or_default();
+        Some(Settled {
+            tool: self.tool_name().to_owned(),
+            owner,
+            version,
+            outcome: result.error.clone().unwrap_or_else(|| "ok".to_owned()),
+            ms: self.started.map_or(0, |started| at.saturating_sub(started)),
+            alias: self.alias.clone(),
+        })
     }
 
     pub(super) fn settle(&mut self, error: &ToolError) {
@@ -219,9 +294,14 @@ impl Call {
     pub(super) fn view(&self, at: Millis) -> CallView {
         let state = match &self.state {
             State::Ready => CallState::InputAvailable,
-            State::Asked { reason, .. } => CallState::ApprovalRequested { reason: reason.clone() },
+            State::Asked { reason, payload, .. } => {
+                CallState::ApprovalRequested { reason: reason.clone(), payload: payload.clone() }
+            }
             State::Running { .. } => CallState::Running,
-            State::Settled(result) => settled_state(result),
+            State::Settled(result) => match &self.job {
+                Some(job) => CallState::Pending { job: job.id.clone() },
+                None => settled_state(result),
+            },
         };
         let mut view = view(&self.message, &self.call, self.scope, state, at);
         if self.edited {
@@ -269,7 +349,8 @@ pub(super) fn late_result(call: ToolCallId, outcome: &Outcome) -> ToolResult {
     match outcome {
         Outcome::Result(result) => ToolResult::ok(call, result),
         Outcome::Error(error) => ToolResult::failed(call, error),
-        Outcome::NeedsApproval { reason } => ToolResult::failed(call, &ToolError::new("cancelled", reason)),
+        Outcome::Interim(job) => ToolResult::interim(call, job),
+        Outcome::NeedsApproval { reason, .. } => ToolResult::failed(call, &ToolError::new("cancelled", reason)),
     }
 }
 
@@ -284,7 +365,7 @@ fn is_duplicate(earlier: &ToolCall, call: &ToolCall) -> bool {
 }
 
 // An empty text means no arguments: many servers send nothing at all for a tool without any.
-fn read_arguments(registry: &Registry, name: &str, text: &str) -> Result<Value, ToolError> {
+fn read_arguments(tools: &Resolved, name: &str, text: &str) -> Result<Value, ToolError> {
     let trimmed = text.trim();
     let mut value = match trimmed {
         "" | "null" => json!({}),
@@ -299,9 +380,14 @@ fn read_arguments(registry: &Registry, name: &str, text: &str) -> Result<Value, 
     if !value.is_object() {
         return Err(error::invalid_json(name, "they are JSON, but not an object"));
     }
-    if let Some(schema) = registry.schema(name) {
+    if let Some(schema) = tools.schema(name) {
         schema.drop_absent(&mut value);
         schema.check(&value).map_err(|violations| error::invalid_arguments(name, &violations))?;
     }
     Ok(value)
+}
+
+fn check_result(tools: &Resolved, name: &str, result: &Value) -> Result<(), ToolError> {
+    let violations = tools.registry().output(name).and_then(|output| output.check(result).err());
+    violations.map_or(Ok(()), |violations| Err(error::invalid_result(name, &violations)))
 }

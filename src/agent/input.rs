@@ -4,14 +4,20 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::protocol::{Entry, Event, ModelEvent, ModelRequest, Outcome, Scope, ToolCallId};
-use crate::tools::Registry;
+use crate::protocol::{Answer, Entry, Event, ModelEvent, ModelRequest, RunId, Scope, State, ThreadId, ToolCallId};
+use crate::tools::{Definition, Facts, Policy, Registry};
 
 /// What happened.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// The tools known now; what a step may call is fixed when the model is asked.
     Tools(Arc<Registry>),
+    /// What the host says of the session now, from the next model call on.
+    Facts(Facts),
+    /// The rules of the session; what was granted under others is forgotten.
+    Policy(Policy),
+    /// What tools remember beyond this thread, as another thread left it.
+    State(State),
     /// The user sent a message.
     UserMessage(String),
     /// The user wants the failed or stopped run to be taken up again.
@@ -28,12 +34,17 @@ pub enum Input {
         /// The model call it belongs to.
         call: u64,
     },
-    /// An executor answered.
+    /// An executor answered, or somebody else did for it: of a running call, or of the job one has started.
     ToolOutcome {
         /// Which call.
         call: ToolCallId,
         /// What it said.
-        outcome: Outcome,
+        answer: Answer,
+    },
+    /// The user wants a job stopped.
+    CancelJob {
+        /// The call that started it.
+        call: ToolCallId,
     },
     /// The user decided on an open approval.
     Decision {
@@ -55,6 +66,8 @@ pub enum Decision {
     Approve {
         /// The arguments' text as the user changed them; `None` where they did not.
         arguments: Option<String>,
+        /// What the user says to the tool beside their yes; null for nothing.
+        payload: Value,
     },
     /// Do not run it.
     Deny {
@@ -84,7 +97,14 @@ pub enum Output {
     },
     /// Run a tool; answer with [`Input::ToolOutcome`].
     CallTool(ToolRequest),
-    /// Let go of a running tool.
+    /// Keep this for `artifact_read`.
+    SaveArtifact {
+        /// Its name.
+        name: String,
+        /// Its text.
+        content: String,
+    },
+    /// Let go of a running tool, or of a job.
     CancelTool {
         /// Which call.
         call: ToolCallId,
@@ -96,7 +116,9 @@ pub enum Output {
 pub struct ToolRequest {
     /// The call: its idempotency key, too.
     pub call: ToolCallId,
-    /// The tool's name, known to the registry.
+    /// The tool.
+    pub definition: Arc<Definition>,
+    /// Its name, as its executor knows it.
     pub name: String,
     /// Where it runs.
     pub scope: Scope,
@@ -104,4 +126,18 @@ pub struct ToolRequest {
     pub arguments: Value,
     /// Whether the user agreed to this very call.
     pub approved: bool,
+    /// What the user said to the tool beside their yes; null for nothing.
+    pub payload: Value,
+    /// The job to be taken up, where the call has started one already; it must not be started again.
+    pub job: Option<String>,
+    /// The thread.
+    pub thread: ThreadId,
+    /// The run.
+    pub run: RunId,
+    /// The step, counted from 1.
+    pub step: u32,
+    /// The agent that asks.
+    pub agent: String,
+    /// What tools remember, as of the steps before.
+    pub state: Arc<State>,
 }

@@ -17,6 +17,9 @@ pub struct Limits {
     pub max_repeats: u32,
     /// How long a call may take where its definition does not say, in milliseconds. Default 60 s.
     pub tool_timeout_ms: u64,
+    /// How many characters of a result a model reads at once; a longer one is kept as an artifact. Default 48,000,
+    /// about 12,000 tokens.
+    pub max_result_characters: usize,
     /// How long a model's stream may be silent, in milliseconds. Default 120 s.
     pub model_idle_ms: u64,
 }
@@ -29,6 +32,7 @@ impl Default for Limits {
             max_run_ms: 10 * 60_000,
             max_repeats: 3,
             tool_timeout_ms: 60_000,
+            max_result_characters: 48_000,
             model_idle_ms: 120_000,
         }
     }

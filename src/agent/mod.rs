@@ -19,11 +19,14 @@ mod calls;
 mod draft;
 mod input;
 mod limits;
+mod provenance;
+mod result;
 mod run;
 mod stream;
 mod transcript;
 
 pub use input::{Decision, Input, Output, ToolRequest};
 pub use limits::Limits;
+pub use result::ARTIFACTS;
 pub use run::{Config, Run};
 pub use transcript::Transcript;

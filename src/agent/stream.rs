@@ -3,7 +3,7 @@
 use crate::agent::calls;
 use crate::agent::draft::Draft;
 use crate::protocol::{CallState, Event, IdMint, Millis, ModelEvent, ToolCall, Usage};
-use crate::tools::Registry;
+use crate::tools::Resolved;
 
 /// The model call at work.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Stream {
         &mut self,
         event: ModelEvent,
         mint: &mut IdMint,
-        tools: &Registry,
+        tools: &Resolved,
         before: Usage,
         at: Millis,
     ) -> Vec<Event> {
@@ -83,8 +83,8 @@ impl Stream {
         Vec::new()
     }
 
-    fn view(&self, call: &ToolCall, tools: &Registry, state: CallState, at: Millis) -> Event {
-        let scope = tools.get(&call.name).map(|tool| tool.scope);
+    fn view(&self, call: &ToolCall, tools: &Resolved, state: CallState, at: Millis) -> Event {
+        let scope = tools.scope_of(&call.name);
         Event::Call(calls::view(&self.draft.message, call, scope, state, at))
     }
 }

@@ -1,8 +1,8 @@
 //! The thread's messages, and how they are folded from a journal. Knows nothing of a run in progress.
 
 use crate::protocol::{
-    AssistantMessage, EndReason, Entry, Message, MessageId, MessageStatus, Names, Part, RunId, ToolCall, ToolCallId,
-    ToolMessage, ToolResult,
+    AssistantMessage, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus, Names, Part, RunId, State,
+    ToolCall, ToolCallId, ToolMessage, ToolResult,
 };
 use crate::tools::error;
 
@@ -12,10 +12,12 @@ pub struct Transcript {
     messages: Vec<Message>,
     // Arguments that the user changed before their call ran. A model's own words in the thread stay as they were.
     changed: Names<String>,
+    // The jobs that were started, by call: those at work, and how the others ended.
+    jobs: Names<Option<ToolResult>>,
 }
 
 /// What a fold found beside the messages.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Unfinished {
     /// The run that never ended.
     pub(super) run: Option<RunId>,
@@ -23,6 +25,23 @@ pub(super) struct Unfinished {
     pub(super) settled: Vec<ToolMessage>,
     /// How the last run ended.
     pub(super) last_end: Option<EndReason>,
+    /// Jobs that are at work.
+    pub(super) jobs: Vec<OpenJob>,
+    /// Ends of jobs that no model has been told of.
+    pub(super) untold: Vec<Message>,
+    /// What tools remember of the thread.
+    pub(super) state: State,
+}
+
+/// A job at work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OpenJob {
+    /// The call that started it.
+    pub(super) call: ToolCall,
+    /// The answer that asked for it.
+    pub(super) message: MessageId,
+    /// The tool's own name for it.
+    pub(super) job: String,
 }
 
 impl Transcript {
@@ -41,7 +60,7 @@ impl Transcript {
                 let says = answer.parts.iter().any(|part| !matches!(part, Part::Reasoning { .. }));
                 answer.status != MessageStatus::Superseded && says
             }
-            Message::User { .. } | Message::Tool(_) => true,
+            Message::User { .. } | Message::Tool(_) | Message::Job { .. } => true,
         };
         self.messages.iter().filter(sent).cloned().collect()
     }
@@ -56,6 +75,20 @@ impl Transcript {
         self.changed.insert(call.0.clone(), arguments);
     }
 
+    /// How the job that a call started ended; `None` where it has started none, `Some(None)` while it is at work.
+    #[must_use]
+    pub fn job_of(&self, call: &ToolCallId) -> Option<Option<&ToolResult>> {
+        self.jobs.get(call.as_str()).map(Option::as_ref)
+    }
+
+    pub(super) fn start_job(&mut self, call: &ToolCallId) {
+        self.jobs.insert(call.0.clone(), None);
+    }
+
+    pub(super) fn end_job(&mut self, result: &ToolResult) {
+        self.jobs.insert(result.call.0.clone(), Some(result.clone()));
+    }
+
     pub(super) fn push(&mut self, message: Message) {
         self.messages.push(message);
     }
@@ -67,7 +100,7 @@ impl Transcript {
                 Message::Assistant(answer) if answer.calls().next().is_none() => {
                     answer.status = MessageStatus::Superseded;
                 }
-                Message::Assistant(_) | Message::User { .. } | Message::Tool(_) => break,
+                Message::Assistant(_) | Message::User { .. } | Message::Tool(_) | Message::Job { .. } => break,
             }
         }
     }
@@ -77,14 +110,14 @@ impl Transcript {
         match self.messages.last() {
             None => false,
             Some(Message::Assistant(answer)) => answer.status != MessageStatus::Complete,
-            Some(Message::User { .. } | Message::Tool(_)) => true,
+            Some(Message::User { .. } | Message::Tool(_) | Message::Job { .. }) => true,
         }
     }
 
     pub(super) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.messages.iter().flat_map(|message| match message {
             Message::Assistant(answer) => answer.calls().collect::<Vec<_>>(),
-            Message::User { .. } | Message::Tool(_) => Vec::new(),
+            Message::User { .. } | Message::Tool(_) | Message::Job { .. } => Vec::new(),
         })
     }
 
@@ -95,6 +128,7 @@ impl Transcript {
             fold.take(entry);
         }
         fold.close();
+        // What a job came to since the last step is told to the next.
         let Fold { transcript, unfinished, .. } = fold;
         (transcript, unfinished)
     }
@@ -111,14 +145,25 @@ struct Fold {
     unfinished: Unfinished,
     open: Option<AssistantMessage>,
     started: Names,
-    results: Names<ToolMessage>,
+    results: Names<Settled>,
+}
+
+struct Settled {
+    message: ToolMessage,
+    changes: Delta,
+    job: Option<String>,
+}
+
+/// Whether a value of this lifetime is read from a thread's journal: what outlives the thread is kept elsewhere.
+pub(super) fn is_of_thread(lifetime: Lifetime) -> bool {
+    lifetime == Lifetime::Thread
 }
 
 impl Fold {
     fn take(&mut self, entry: &Entry) {
         match entry {
             Entry::RunStart { run, message, .. } => {
-                self.close();
+                self.end_step();
                 self.unfinished.run = Some(run.clone());
                 match message {
                     Some((id, content)) => {
@@ -135,18 +180,26 @@ impl Fold {
             Entry::CallStart { call, .. } => {
                 self.started.add(call.as_str());
             }
-            Entry::Result { result, message } => {
+            Entry::Result { result, message, changes, job } => {
                 let message = ToolMessage { id: message.clone(), result: result.clone() };
                 if !self.results.contains(result.call.as_str()) {
-                    self.results.insert(result.call.0.clone(), message);
+                    let settled = Settled { message, changes: changes.clone(), job: job.clone() };
+                    self.results.insert(result.call.0.clone(), settled);
                 }
             }
+            Entry::JobEnd { result, name, message, changes } => {
+                self.unfinished.jobs.retain(|job| job.call.id != result.call);
+                self.unfinished.state.apply(changes, is_of_thread);
+                self.transcript.end_job(result);
+                let message = ToolMessage { id: message.clone(), result: result.clone() };
+                self.unfinished.untold.push(Message::Job { name: name.clone(), message });
+            }
             Entry::RunEnd { reason, .. } => {
-                self.close();
+                self.end_step();
                 self.unfinished.run = None;
                 self.unfinished.last_end = Some(reason.clone());
             }
-            Entry::StepStart { .. } => self.close(),
+            Entry::StepStart { .. } => self.end_step(),
             Entry::Decision { call, arguments: Some(arguments), .. } => {
                 self.transcript.change_arguments(call, arguments.clone());
             }
@@ -158,15 +211,38 @@ impl Fold {
     fn close(&mut self) {
         let Some(answer) = self.open.take() else { return };
         for call in answer.calls() {
-            let found = self.results.remove(call.id.as_str());
-            let message = found.unwrap_or_else(|| {
-                let error = error::interrupted(&call.name, self.started.contains(call.id.as_str()));
-                let result = ToolResult::failed(call.id.clone(), &error);
-                let made_up = ToolMessage { id: result_message_id(&call.id), result };
-                self.unfinished.settled.push(made_up.clone());
-                made_up
-            });
+            let message = match self.results.remove(call.id.as_str()) {
+                Some(settled) => self.take_settled(call, &answer.id, settled),
+                None => self.make_up(call),
+            };
             self.transcript.push(Message::Tool(message));
+        }
+    }
+
+    fn take_settled(&mut self, call: &ToolCall, answer: &MessageId, settled: Settled) -> ToolMessage {
+        self.unfinished.state.apply(&settled.changes, is_of_thread);
+        // A job may have come to its end before its step did.
+        if let Some(job) = settled.job
+            && self.transcript.job_of(&call.id).is_none()
+        {
+            self.transcript.start_job(&call.id);
+            self.unfinished.jobs.push(OpenJob { call: call.clone(), message: answer.clone(), job });
+        }
+        settled.message
+    }
+
+    fn make_up(&mut self, call: &ToolCall) -> ToolMessage {
+        let error = error::interrupted(&call.name, self.started.contains(call.id.as_str()));
+        let result = ToolResult::failed(call.id.clone(), &error);
+        let made_up = ToolMessage { id: result_message_id(&call.id), result };
+        self.unfinished.settled.push(made_up.clone());
+        made_up
+    }
+
+    fn end_step(&mut self) {
+        self.close();
+        for message in std::mem::take(&mut self.unfinished.untold) {
+            self.transcript.push(message);
         }
     }
 }

@@ -12,7 +12,7 @@ use tracing::{error, info};
 use crate::gateway::error::Refusal;
 use crate::gateway::state::Gateway;
 use crate::gateway::tools::CallContext;
-use crate::protocol::{Outcome, ToolError};
+use crate::protocol::{Job, Outcome, ToolError};
 use crate::tools::error as words;
 
 // Shorter than a page's own 60 s, so that the page hears of it from us.
@@ -79,8 +79,9 @@ fn write_outcome(name: &str, outcome: Outcome) -> Value {
             info!(tool = %name, %code, operator, "failed");
             json!({ "error": { "code": code, "message": message, "retryable": retryable } })
         }
-        Outcome::NeedsApproval { reason } => {
-            json!({ "error": { "code": "refused", "message": reason, "retryable": false } })
+        Outcome::Interim(Job { id, state }) => json!({ "job": { "id": id, "state": state } }),
+        Outcome::NeedsApproval { reason, payload } => {
+            json!({ "needsApproval": { "reason": reason, "payload": payload } })
         }
     }
 }

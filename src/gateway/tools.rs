@@ -52,9 +52,9 @@ impl ServerTools {
     /// Every fault of every definition; a tool that is not of scope `Server` is one.
     pub fn new(tools: Vec<ServerTool>) -> Result<Self, Vec<Problem>> {
         let mut registry = Registry::default();
-        let registration = |tool: &ServerTool| Registration {
-            definition: tool.definition.clone(),
-            executor: Some(Executor { name: tool.definition.name.clone(), scope: Scope::Server }),
+        let registration = |tool: &ServerTool| {
+            let executor = Executor { name: tool.definition.name.clone(), scope: Scope::Server };
+            Registration::new(tool.definition.clone(), Some(executor))
         };
         registry.register(tools.iter().map(registration).collect())?;
         let runs = tools.into_iter().map(|tool| (tool.definition.name, tool.run)).collect();

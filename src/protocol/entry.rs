@@ -1,9 +1,9 @@
 //! The journal's lines. Knows nothing of where they are kept.
 
-use crate::protocol::{AssistantMessage, MessageId, Millis, ModelError, RunId, ToolCallId, ToolResult};
+use crate::protocol::{AssistantMessage, Delta, MessageId, Millis, ModelError, RunId, Scope, ToolCallId, ToolResult};
 
 /// One line of a thread's journal: what happened, saved before the effect it allows.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// A run began.
     RunStart {
@@ -20,6 +20,8 @@ pub enum Entry {
         run: RunId,
         /// Counted from 1.
         step: u32,
+        /// The tools it is offered, as `name@version`.
+        tools: Vec<String>,
     },
     /// A model's answer ended, well or not.
     Message(AssistantMessage),
@@ -38,6 +40,8 @@ pub enum Entry {
         call: ToolCallId,
         /// When.
         at: Millis,
+        /// Where.
+        scope: Scope,
     },
     /// A call is settled.
     Result {
@@ -45,6 +49,21 @@ pub enum Entry {
         result: ToolResult,
         /// The message that carries it.
         message: MessageId,
+        /// What it changed of the state, without what ends with the run.
+        changes: Delta,
+        /// The job's id, where the call goes on by itself.
+        job: Option<String>,
+    },
+    /// A long-running call came to its end.
+    JobEnd {
+        /// The answer.
+        result: ToolResult,
+        /// The tool the model had called.
+        name: String,
+        /// The message that tells it to the model.
+        message: MessageId,
+        /// What it changed of the state.
+        changes: Delta,
     },
     /// A result that came after its call was settled: recorded, without effect.
     LateResult(ToolResult),

@@ -5,8 +5,8 @@
 use serde_json::{Map, Value};
 
 use crate::protocol::{
-    AssistantMessage, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind, Part, RunId, ToolCall,
-    ToolCallId, ToolResult,
+    AssistantMessage, Delta, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind, Part, RunId,
+    Scope, ToolCall, ToolCallId, ToolResult, delta_from_json, delta_to_json,
 };
 
 impl Entry {
@@ -22,9 +22,12 @@ impl Entry {
                 }
                 line
             }
-            Self::StepStart { run, step } => {
-                object([("entry", "step_start".into()), ("run", run.as_str().into()), ("step", (*step).into())])
-            }
+            Self::StepStart { run, step, tools } => object([
+                ("entry", "step_start".into()),
+                ("run", run.as_str().into()),
+                ("step", (*step).into()),
+                ("tools", tools.iter().map(String::as_str).collect()),
+            ]),
             Self::Message(answer) => object([
                 ("entry", "message".into()),
                 ("id", answer.id.as_str().into()),
@@ -37,10 +40,26 @@ impl Entry {
                 ("approved", (*approved).into()),
                 ("arguments", arguments.as_deref().into()),
             ]),
-            Self::CallStart { call, at } => {
-                object([("entry", "call_start".into()), ("call", call.as_str().into()), ("at", (*at).into())])
+            Self::CallStart { call, at, scope } => object([
+                ("entry", "call_start".into()),
+                ("call", call.as_str().into()),
+                ("at", (*at).into()),
+                ("scope", scope.as_str().into()),
+            ]),
+            Self::Result { result, message, changes, job } => {
+                let mut line = result_to_json("result", result, message.as_str());
+                put_changes(&mut line, changes);
+                if let Some(job) = job {
+                    line["job"] = job.as_str().into();
+                }
+                line
             }
-            Self::Result { result, message } => result_to_json("result", result, message.as_str()),
+            Self::JobEnd { result, name, message, changes } => {
+                let mut line = result_to_json("job_end", result, message.as_str());
+                put_changes(&mut line, changes);
+                line["name"] = name.as_str().into();
+                line
+            }
             Self::LateResult(result) => result_to_json("late_result", result, ""),
             Self::RunEnd { run, reason } => object([
                 ("entry", "run_end".into()),
@@ -57,6 +76,7 @@ impl Entry {
         let run = || text(line, "run").map(RunId);
         let call = || text(line, "call").map(ToolCallId);
         let at = || line.get("at")?.as_u64();
+        let message = || text(line, "message").map(MessageId);
         Some(match line.get("entry")?.as_str()? {
             "run_start" => {
                 let message = match line.get("message") {
@@ -65,7 +85,7 @@ impl Entry {
                 };
                 Self::RunStart { run: run()?, at: at()?, message }
             }
-            "step_start" => Self::StepStart { run: run()?, step: small(line, "step")? },
+            "step_start" => Self::StepStart { run: run()?, step: small(line, "step")?, tools: texts(line, "tools") },
             "message" => Self::Message(AssistantMessage {
                 id: MessageId(text(line, "id")?),
                 status: MessageStatus::parse(line.get("status")?.as_str()?)?,
@@ -76,8 +96,21 @@ impl Entry {
                 approved: line.get("approved")?.as_bool()?,
                 arguments: text(line, "arguments"),
             },
-            "call_start" => Self::CallStart { call: call()?, at: at()? },
-            "result" => Self::Result { result: result_from_json(line)?, message: MessageId(text(line, "message")?) },
+            "call_start" => {
+                Self::CallStart { call: call()?, at: at()?, scope: Scope::parse(line.get("scope")?.as_str()?)? }
+            }
+            "result" => Self::Result {
+                result: result_from_json(line)?,
+                message: message()?,
+                changes: changes(line),
+                job: text(line, "job"),
+            },
+            "job_end" => Self::JobEnd {
+                result: result_from_json(line)?,
+                name: text(line, "name")?,
+                message: message()?,
+                changes: changes(line),
+            },
             "late_result" => Self::LateResult(result_from_json(line)?),
             "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(line)? },
             _ => return None,
@@ -98,6 +131,21 @@ fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
 
 fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name)?.as_str().map(str::to_owned)
+}
+
+fn texts(value: &Value, name: &str) -> Vec<String> {
+    let list = value.get(name).and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn put_changes(line: &mut Value, changes: &Delta) {
+    if !changes.is_empty() {
+        line["changes"] = delta_to_json(changes);
+    }
+}
+
+fn changes(line: &Value) -> Delta {
+    delta_from_json(line.get("changes").unwrap_or(&Value::Null))
 }
 
 fn small(value: &Value, name: &str) -> Option<u32> {

@@ -1,5 +1,7 @@
 //! What a run tells those who watch it. Knows nothing of views.
 
+use serde_json::Value;
+
 use crate::protocol::{EndReason, MessageId, MessageStatus, Millis, RunId, Scope, ToolCallId, Usage};
 
 /// One change of a thread, in order.
@@ -20,6 +22,8 @@ pub enum Event {
         step: u32,
         /// The message its answer becomes.
         message: MessageId,
+        /// The tools it is offered, as `name@version`.
+        tools: Vec<String>,
     },
     /// More text of an answer.
     TextDelta {
@@ -51,6 +55,15 @@ pub enum Event {
     },
     /// A call entered a state.
     Call(CallView),
+    /// A running tool, or the job it started, says how far it is.
+    Progress {
+        /// Which call.
+        call: ToolCallId,
+        /// From 0 to 1, where it knows.
+        fraction: Option<f64>,
+        /// What it is doing, in words for the user.
+        text: String,
+    },
     /// A decision could not be taken as given; the approval stays open.
     DecisionRefused {
         /// Which call.
@@ -58,6 +71,8 @@ pub enum Event {
         /// Why, in words for the user.
         reason: String,
     },
+    /// A call was settled; for those who count.
+    Settled(Settled),
     /// Tokens spent by the run so far.
     Usage(Usage),
     /// Something for the log.
@@ -71,6 +86,23 @@ pub enum Event {
         /// Why.
         reason: EndReason,
     },
+}
+
+/// What came of a call, for those who count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// The tool, or the name nobody registered.
+    pub tool: String,
+    /// Who answers for it; empty for nobody.
+    pub owner: String,
+    /// Its version.
+    pub version: String,
+    /// `ok`, or the error's code.
+    pub outcome: String,
+    /// How long it took, in milliseconds; 0 where it never ran.
+    pub ms: u64,
+    /// The older name it was called by.
+    pub alias: Option<String>,
 }
 
 /// A call as those who watch see it.
@@ -93,7 +125,7 @@ pub struct CallView {
 }
 
 /// The life of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum CallState {
     /// The model is still writing it.
     InputStreaming,
@@ -103,9 +135,16 @@ pub enum CallState {
     ApprovalRequested {
         /// Why.
         reason: String,
+        /// What exactly the tool asks, as JSON; null for nothing beside the arguments.
+        payload: Value,
     },
     /// It runs.
     Running,
+    /// It goes on by itself, after its call was answered.
+    Pending {
+        /// The job's id.
+        job: String,
+    },
     /// It worked.
     ResultAvailable {
         /// The result's JSON text.
@@ -133,6 +172,7 @@ impl CallState {
             Self::InputAvailable => "input-available",
             Self::ApprovalRequested { .. } => "approval-requested",
             Self::Running => "running",
+            Self::Pending { .. } => "pending",
             Self::ResultAvailable { .. } => "result-available",
             Self::Failed { .. } => "failed",
             Self::Denied => "denied",

@@ -16,6 +16,13 @@ pub enum Message {
     Assistant(AssistantMessage),
     /// What came of one call.
     Tool(ToolMessage),
+    /// What a long-running call came to, after its first result. Sent to a model in the user's place.
+    Job {
+        /// The tool the model had called.
+        name: String,
+        /// What came of it.
+        message: ToolMessage,
+    },
 }
 
 /// One model answer: parts in the order they came, because order is meaning.
@@ -66,6 +73,15 @@ pub struct ToolMessage {
     pub id: MessageId,
     /// The answer.
     pub result: ToolResult,
+}
+
+impl ToolMessage {
+    /// What a model reads where a long-running call of `name` has come to its end.
+    #[must_use]
+    pub fn told_as_job(&self, name: &str) -> String {
+        let Self { result, .. } = self;
+        format!("[The long-running call {} of \"{name}\" has come to its end: {}]", result.call, result.content)
+    }
 }
 
 impl MessageStatus {

@@ -10,16 +10,18 @@ mod id;
 mod message;
 mod model;
 mod names;
+mod state;
 mod tool;
 
 pub use context::ContextItem;
 pub use entry::{EndReason, Entry};
-pub use event::{CallState, CallView, Event};
+pub use event::{CallState, CallView, Event, Settled};
 pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
 pub use message::{AssistantMessage, Message, MessageStatus, Part, ToolMessage};
 pub use model::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolOffer, Usage};
 pub use names::Names;
-pub use tool::{Outcome, Risk, Scope, ToolCall, ToolError, ToolResult};
+pub use state::{Delta, Lifetime, State, delta_from_json, delta_to_json};
+pub use tool::{Answer, Job, Outcome, Replay, Risk, Scope, ToolCall, ToolError, ToolResult};
 
 /// Milliseconds since the Unix epoch, as the host's clock states them.
 pub type Millis = u64;

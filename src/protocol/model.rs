@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::protocol::{ContextItem, Message, RunId, ThreadId};
+use crate::protocol::{ContextItem, Message, Names, RunId, State, ThreadId};
 
 /// One model call.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,9 +19,13 @@ pub struct ModelRequest {
     /// The thread as it is sent: every call answered, nothing truncated that was asked again.
     pub messages: Vec<Message>,
     /// The tools the model may call.
-    pub tools: Vec<ToolOffer>,
+    pub tools: Vec<Arc<ToolOffer>>,
     /// Facts about the page.
     pub context: Vec<ContextItem>,
+    /// What tools remember; nothing of it lives only as long as the run.
+    pub state: State,
+    /// What the page's request editors set for whoever reads it (AG-UI `forwardedProps`).
+    pub options: Names<Value>,
 }
 
 /// A tool as a model sees it.
@@ -33,6 +37,14 @@ pub struct ToolOffer {
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Arc<Value>,
+}
+
+impl ToolOffer {
+    /// Characters of what a model is told of it.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.name.chars().count() + self.description.chars().count() + self.parameters.to_string().chars().count()
+    }
 }
 
 /// One thing a model's stream says. Parts open, change and close; `slot` numbers the calls of one stream from 0.

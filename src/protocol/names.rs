@@ -53,6 +53,28 @@ impl<V> Names<V> {
         self.entries.iter().map(|(_, value)| value)
     }
 
+    /// The texts with what they map to, sorted.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &V)> {
+        self.entries.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// Takes out what does not pass.
+    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+        self.entries.retain(|(name, _)| keep(name));
+    }
+
+    /// Whether it holds nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Takes everything out.
     pub fn clear(&mut self) {
         self.entries.clear();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::protocol::ToolCallId;
+use crate::protocol::{Delta, ToolCallId};
 
 /// Where a tool runs. Said once, in its definition, and obeyed by the one `match` in `session`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +61,35 @@ impl Risk {
     }
 }
 
+/// What becomes of a call whose answer was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Replay {
+    /// It changes nothing: it is run again.
+    Pure,
+    /// It is run again with the same key, and takes effect once.
+    Idempotent,
+    /// It may have taken effect: never run again in silence.
+    Effect,
+}
+
+impl Replay {
+    /// The class of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Pure, Self::Idempotent, Self::Effect].into_iter().find(|replay| replay.as_str() == word)
+    }
+
+    /// The word used on wires.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pure => "pure",
+            Self::Idempotent => "idempotent",
+            Self::Effect => "effect",
+        }
+    }
+}
+
 /// A model's request to run a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolCall {
@@ -81,13 +110,41 @@ pub struct ToolCall {
 pub enum Outcome {
     /// It worked; any JSON, null included.
     Result(Value),
+    /// It goes on by itself: this is its first word, the last comes later (`complete`).
+    Interim(Job),
     /// It did not.
     Error(ToolError),
     /// It will not go on before the user agrees (a browser that wants a click, say). Asked once, then called again.
     NeedsApproval {
         /// Why, in words for the user.
         reason: String,
+        /// What exactly is asked, for the user to see; their answer may carry a payload, too. Null for nothing.
+        payload: Value,
     },
+}
+
+/// Work that goes on after its call was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The tool's own name for it.
+    pub id: String,
+    /// How it stands, for the model.
+    pub state: Value,
+}
+
+/// What an executor says, and what it changed of the state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What it says.
+    pub outcome: Outcome,
+    /// What it changed.
+    pub changes: Delta,
+}
+
+impl From<Outcome> for Answer {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, changes: Delta::default() }
+    }
 }
 
 /// A failed call, in two voices.
@@ -147,6 +204,15 @@ impl ToolResult {
     #[must_use]
     pub fn ok(call: ToolCallId, result: &Value) -> Self {
         Self { call, content: result.to_string(), error: None }
+    }
+
+    /// The answer of a call that goes on by itself.
+    #[must_use]
+    pub fn interim(call: ToolCallId, job: &Job) -> Self {
+        let note =
+            "It is at work and goes on by itself. You will be told when it is done; do not call it again for this.";
+        let told = json!({ "status": "pending", "job": job.id, "state": job.state, "note": note });
+        Self { call, content: told.to_string(), error: None }
     }
 
     /// The answer of a call that failed.

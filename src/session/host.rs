@@ -4,7 +4,7 @@ use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 
 use crate::agent::ToolRequest;
-use crate::protocol::{ContextItem, Entry, Event, Millis, ModelEvent, ModelRequest, Outcome, ToolCallId};
+use crate::protocol::{Answer, ContextItem, Entry, Event, Millis, ModelEvent, ModelRequest, ToolCallId};
 
 /// What a world must be able to do. A browser is one, a test's fake another.
 ///
@@ -19,11 +19,14 @@ pub trait Host {
     /// Asks a model. A stream that ends without `Finish` or `Error` was cut.
     fn call_model(&self, request: ModelRequest) -> LocalBoxStream<'static, ModelEvent>;
 
-    /// Runs a tool in the page.
-    fn call_browser_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Outcome>;
+    /// Runs a tool in the page; where the request names a job, waits for its end instead.
+    fn call_browser_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer>;
 
-    /// Runs a tool behind the gateway.
-    fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Outcome>;
+    /// Runs a tool behind the gateway; where the request names a job, waits for its end instead.
+    fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer>;
+
+    /// Keeps a text under a name, for the thread.
+    fn save_artifact(&self, name: &str, content: String) -> LocalBoxFuture<'_, ()>;
 
     /// Tells a running tool to stop. Its future may still answer; with the code `cancelled` where it obeyed.
     fn cancel_tool(&self, call: &ToolCallId);

@@ -16,8 +16,8 @@ use futures::future::LocalBoxFuture;
 use futures::stream::{FuturesUnordered, LocalBoxStream, StreamExt};
 
 use crate::agent::{Decision, Input, Output, Run, ToolRequest};
-use crate::protocol::{Millis, ModelEvent, Names, Outcome, Scope, ToolCallId};
-use crate::tools::Registry;
+use crate::protocol::{Answer, Millis, ModelEvent, Names, Outcome, Scope, State, ToolCallId};
+use crate::tools::{Facts, Policy, Registry};
 
 /// What the user, and whoever registers tools, says to a session.
 ///
@@ -59,6 +59,31 @@ impl Handle {
         self.input(Input::Tools(registry));
     }
 
+    /// What the host says of the session now.
+    pub fn facts(&self, facts: Facts) {
+        self.input(Input::Facts(facts));
+    }
+
+    /// The rules of the session.
+    pub fn policy(&self, policy: Policy) {
+        self.input(Input::Policy(policy));
+    }
+
+    /// What tools remember beyond this thread.
+    pub fn state(&self, state: State) {
+        self.input(Input::State(state));
+    }
+
+    /// The answer of a call, from whoever has it: most often the end of a job that a call started.
+    pub fn complete(&self, call: ToolCallId, answer: Answer) {
+        self.input(Input::ToolOutcome { call, answer });
+    }
+
+    /// Stops a job.
+    pub fn cancel_job(&self, call: ToolCallId) {
+        self.input(Input::CancelJob { call });
+    }
+
     fn input(&self, input: Input) {
         // Fails only when the session is gone, and then there is nobody to tell.
         let _ = self.inputs.unbounded_send(input);
@@ -85,7 +110,7 @@ struct Driver<H> {
     host: H,
     commands: UnboundedReceiver<Input>,
     model: Option<(u64, LocalBoxStream<'static, ModelEvent>)>,
-    tools: FuturesUnordered<LocalBoxFuture<'static, (ToolCallId, Outcome)>>,
+    tools: FuturesUnordered<LocalBoxFuture<'static, (ToolCallId, Answer)>>,
     cancelled: Names,
     timer: Option<(Millis, LocalBoxFuture<'static, ()>)>,
 }
@@ -115,9 +140,10 @@ impl<H: Host> Driver<H> {
             Output::CancelModel { call } => self.model = self.model.take().filter(|(at_work, _)| *at_work != call),
             Output::CallTool(request) => {
                 let call = request.call.clone();
-                let outcome = self.call_tool(request);
-                self.tools.push(Box::pin(async move { (call, outcome.await) }));
+                let answer = self.call_tool(request);
+                self.tools.push(Box::pin(async move { (call, answer.await) }));
             }
+            Output::SaveArtifact { name, content } => self.host.save_artifact(&name, content).await,
             Output::CancelTool { call } => {
                 self.host.cancel_tool(&call);
                 self.cancelled.add(call.0);
@@ -126,7 +152,7 @@ impl<H: Host> Driver<H> {
     }
 
     /// The one place that decides where a tool runs: its definition did.
-    fn call_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Outcome> {
+    fn call_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
         match request.scope {
             Scope::Browser => self.host.call_browser_tool(request),
             Scope::Server => self.host.call_server_tool(request),
@@ -152,9 +178,9 @@ impl<H: Host> Driver<H> {
         if let Poll::Ready(command) = self.commands.poll_next_unpin(context) {
             return Poll::Ready(command);
         }
-        while let Poll::Ready(Some((call, outcome))) = self.tools.poll_next_unpin(context) {
-            if !self.is_echo_of_cancel(&call, &outcome) {
-                return Poll::Ready(Some(Input::ToolOutcome { call, outcome }));
+        while let Poll::Ready(Some((call, answer))) = self.tools.poll_next_unpin(context) {
+            if !self.is_echo_of_cancel(&call, &answer.outcome) {
+                return Poll::Ready(Some(Input::ToolOutcome { call, answer }));
             }
         }
         if let Some((call, stream)) = &mut self.model {

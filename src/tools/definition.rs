@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::protocol::{Risk, Scope, ToolOffer};
+use crate::protocol::{Names, Replay, Risk, Scope, ToolOffer};
+use crate::tools::{Words, definition_json};
 
 /// Everything that is said about a tool, in one value.
 ///
-/// On the wire (`GET /tools`) and in JavaScript the fields are in camelCase.
+/// On the wire (`GET /tools`), in JavaScript and in the gateway's configuration the fields are in camelCase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
     /// `^[a-z][a-z0-9_]{2,63}$`, the form every provider takes.
@@ -23,22 +24,48 @@ pub struct Definition {
     pub description: String,
     /// JSON Schema of its arguments; the root is an object.
     pub parameters: Arc<Value>,
+    /// JSON Schema of its result, where it promises one.
+    pub output: Option<Arc<Value>>,
+    /// Arguments that fit, for a model and for the check that they do.
+    pub examples: Vec<Value>,
     /// Where it runs.
     pub scope: Scope,
     /// What it may change.
     pub risk: Risk,
+    /// What becomes of a call whose answer was lost.
+    pub replay: Replay,
     /// When the user is asked.
     pub approval: Approval,
+    /// The profiles whose agents may see it; empty for all.
+    pub profiles: Vec<String>,
+    /// What the host must have said of the session before an agent may see it: fact → values that will do.
+    /// A fact that was never stated fits nothing.
+    pub requires: Names<Vec<Value>>,
+    /// Whether a call may be answered at first with a job that goes on by itself.
+    pub long_running: bool,
     /// How long one call may take, in milliseconds; the run's limit where absent.
     pub timeout_ms: Option<u64>,
     /// What a person reads on its card; the name in words where empty.
-    pub label: String,
+    pub label: Words,
+    /// What a person reads while it runs.
+    pub progress: Words,
+    /// Names it had before.
+    pub aliases: Vec<Alias>,
+}
+
+/// A name that a tool had before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    /// The name.
+    pub name: String,
+    /// Whether a model is offered it still; if not, a call under it is answered all the same (old threads).
+    pub offered: bool,
 }
 
 /// When the user is asked before a call runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Approval {
-    /// As the risk says: reads never, writes once a session, the irreversible always.
+    /// As the policy says: by default reads never, writes once a session, the irreversible always.
     #[default]
     Risk,
     /// Always.
@@ -48,75 +75,59 @@ pub enum Approval {
 }
 
 impl Definition {
-    /// The definition as JSON, as `GET /tools` and JavaScript have it.
+    /// A definition with its name, its words for a model, and the two things nothing may guess: where it runs and what
+    /// it may change. It takes no arguments, belongs to no owner yet, and is replayed only if it changes nothing.
     #[must_use]
-    pub fn to_json(&self) -> Value {
-        json!({
-            "name": self.name, "version": self.version, "owner": self.owner, "description": self.description,
-            "parameters": *self.parameters, "scope": self.scope.as_str(), "risk": self.risk.as_str(),
-            "approval": self.approval.as_str(), "timeoutMs": self.timeout_ms, "label": self.title(),
-        })
+    pub fn new(name: &str, description: &str, scope: Scope, risk: Risk) -> Self {
+        Self {
+            name: name.to_owned(),
+            version: "1".to_owned(),
+            owner: String::new(),
+            description: description.to_owned(),
+            parameters: Arc::new(definition_json::no_arguments()),
+            output: None,
+            examples: Vec::new(),
+            scope,
+            risk,
+            replay: Self::usual_replay(risk),
+            approval: Approval::default(),
+            profiles: Vec::new(),
+            requires: Names::default(),
+            long_running: false,
+            timeout_ms: None,
+            label: Words::default(),
+            progress: Words::default(),
+            aliases: Vec::new(),
+        }
     }
 
-    /// A definition from its JSON, and what is wrong with the JSON's shape, in sentences. Where there is any, the
-    /// definition holds what could be read, for the registry to find the other faults in.
+    /// The replay class where a definition does not say: what reads is pure, what changes anything is an effect.
     #[must_use]
-    pub fn from_json(json: &Value) -> (Self, Vec<String>) {
-        let mut faults = Vec::new();
-        let mut text = |name: &str, absent: &str| match json.get(name) {
-            Some(Value::String(text)) => text.clone(),
-            None | Some(Value::Null) => absent.to_owned(),
-            Some(_) => {
-                faults.push(format!("its {name} must be a string"));
-                String::new()
-            }
-        };
-        let (name, version, owner) = (text("name", ""), text("version", "1"), text("owner", ""));
-        let (description, label) = (text("description", ""), text("label", ""));
-        let (scope, risk, approval) = (text("scope", ""), text("risk", ""), text("approval", "risk"));
-        let scope = Scope::parse(&scope);
-        let risk = Risk::parse(&risk);
-        let approval = Approval::parse(&approval);
-        let timeout = json.get("timeoutMs").filter(|ms| !ms.is_null());
-        let timeout_ms = timeout.and_then(Value::as_u64);
-        let checks = [
-            (scope.is_some(), "its scope must be \"browser\" or \"server\""),
-            (risk.is_some(), "its risk must be \"read\", \"write\" or \"irreversible\""),
-            (approval.is_some(), "its approval must be \"risk\", \"always\" or \"tool\""),
-            (timeout.is_some() == timeout_ms.is_some(), "its timeoutMs must be a whole number of milliseconds"),
-        ];
-        faults.extend(checks.iter().filter(|(fine, _)| !fine).map(|(_, words)| (*words).to_owned()));
-        let no_arguments = || json!({ "type": "object", "properties": {}, "additionalProperties": false });
-        let definition = Self {
-            name,
-            version,
-            owner,
-            description,
-            parameters: Arc::new(json.get("parameters").cloned().unwrap_or_else(no_arguments)),
-            // Whatever is not known is taken for the strictest.
-            scope: scope.unwrap_or(Scope::Browser),
-            risk: risk.unwrap_or(Risk::Irreversible),
-            approval: approval.unwrap_or_default(),
-            timeout_ms,
-            label,
-        };
-        (definition, faults)
+    pub fn usual_replay(risk: Risk) -> Replay {
+        if risk == Risk::Read { Replay::Pure } else { Replay::Effect }
     }
 
     /// What a person reads: the label, or the name in words.
     #[must_use]
-    pub fn title(&self) -> String {
-        if self.label.is_empty() { humanise(&self.name) } else { self.label.clone() }
+    pub fn title(&self, language: &str) -> String {
+        if self.label.is_empty() { humanise(&self.name) } else { self.label.in_language(language).to_owned() }
     }
 
     /// The part a model sees.
     #[must_use]
     pub fn offer(&self) -> ToolOffer {
-        ToolOffer {
-            name: self.name.clone(),
-            description: self.description.clone(),
-            parameters: Arc::clone(&self.parameters),
+        let mut description = self.description.clone();
+        for example in &self.examples {
+            // Writing to a String can not fail.
+            let _ = write!(description, "\nExample arguments: {example}");
         }
+        ToolOffer { name: self.name.clone(), description, parameters: Arc::clone(&self.parameters) }
+    }
+
+    /// `name@version`, as journals and requests record it.
+    #[must_use]
+    pub fn tag(&self) -> String {
+        format!("{}@{}", self.name, self.version)
     }
 
     /// SHA-256, in hex, over the canonical JSON (sorted keys) of all that page and gateway must agree on.
@@ -124,10 +135,11 @@ impl Definition {
     pub fn hash(&self) -> String {
         let canonical = json!({
             "name": self.name, "version": self.version, "description": self.description,
-            "parameters": *self.parameters, "scope": self.scope.as_str(), "risk": self.risk.as_str(),
+            "parameters": *self.parameters, "output": self.output.as_deref(),
+            "scope": self.scope.as_str(), "risk": self.risk.as_str(), "replay": self.replay.as_str(),
+            "longRunning": self.long_running,
         });
         Sha256::digest(canonical.to_string().as_bytes()).iter().fold(String::new(), |mut hex, byte| {
-            // Writing to a String can not fail.
             let _ = write!(hex, "{byte:02x}");
             hex
         })

@@ -3,10 +3,12 @@
 //! | code | what happened | repeat it? |
 //! |---|---|---|
 //! | `unknown_tool` | nobody registered the name | no |
+//! | `not_offered` | it is registered, but was not offered | no |
 //! | `invalid_json` | the arguments are not a JSON object | corrected |
 //! | `invalid_arguments` | they do not fit the schema | corrected |
 //! | `tool_error` | the tool said so | as it says |
 //! | `unserializable_result` | it ran, but its result is not JSON | no |
+//! | `invalid_result` | it ran, but its result is not what its definition promises | no |
 //! | `timeout` | it took too long; whether it ran is unknown | no |
 //! | `denied` | the user said no | no |
 //! | `cancelled` | stopped before it ended | no |
@@ -28,6 +30,29 @@ pub fn unknown_tool(name: &str, nearest: &[&str]) -> ToolError {
         names => format!("The nearest names are: {}.", names.join(", ")),
     };
     ToolError::new("unknown_tool", format!("There is no tool named \"{name}\". {hint} Do not call \"{name}\" again."))
+}
+
+/// The tool is there, but not for this agent, or not now.
+#[must_use]
+pub fn not_offered(name: &str) -> ToolError {
+    ToolError::new(
+        "not_offered",
+        format!("\"{name}\" can not be called here and was not run. Use only the tools you are offered now."),
+    )
+}
+
+/// A rule forbids the call.
+#[must_use]
+pub fn refused(name: &str, why: &str) -> ToolError {
+    ToolError::new("refused", format!("\"{name}\" was not run: {why} Do not repeat the call."))
+}
+
+/// It ran, but what came back is not what its definition promises.
+#[must_use]
+pub fn invalid_result(name: &str, violations: &[Violation]) -> ToolError {
+    let list = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let words = format!("\"{name}\" ran, but its result can not be used. Do not repeat the call; tell the user.");
+    ToolError::new("invalid_result", words).for_operator(format!("its result does not fit its definition: {list}"))
 }
 
 /// The arguments' text is not a JSON object.

@@ -5,19 +5,36 @@
 //! | [`Definition`] | a tool as data |
 //! | [`Registration`] | a definition and what its executor says of itself |
 //! | [`Registry`] | every tool known now; built only from registrations without a fault |
+//! | [`Problem`] | a fault of a registration, with whose it is and how to put it right |
+//! | [`Resolved`] | the tools one request offers |
+//! | [`Toolset`], [`Editor`] | a group resolved for each request; what edits requests without being a function |
 //! | [`Schema`] | a definition's JSON Schema, compiled once |
-//! | [`Policy`] | whether a call may run or the user is asked |
+//! | [`Policy`] | whether a call may run, the user is asked, or it is refused |
+//! | [`ToolState`] | what a call remembers and changes |
+//! | [`Metrics`] | how often each tool was called, and what came of it |
 //!
 //! Knows nothing of how a tool is run.
 
 mod definition;
+mod definition_json;
 pub mod error;
+mod metrics;
 mod nearest;
 mod policy;
+mod policy_json;
 mod registry;
+mod resolve;
 mod schema;
+mod state;
+mod validate;
+mod words;
 
-pub use definition::{Approval, Definition, humanise};
-pub use policy::{Policy, Verdict};
-pub use registry::{Executor, Problem, Registration, Registry};
+pub use definition::{Alias, Approval, Definition, humanise};
+pub use metrics::{Count, Metrics};
+pub use policy::{Case, Policy, Provenance, Rule, Verdict};
+pub use registry::{Executor, Profile, Refusals, Registration, Registry, Rules};
+pub use resolve::{Additions, Edit, Editor, Facts, Found, Members, Resolved, Toolset};
 pub use schema::{Schema, SchemaProblem, Violation};
+pub use state::ToolState;
+pub use validate::Problem;
+pub use words::Words;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pagehand::ag_ui::{AgUiDecoder, AgUiEncoder, read_input, write_input};
 use pagehand::protocol::{
     AssistantMessage, ContextItem, FinishReason, Message, MessageId, MessageStatus, ModelError, ModelErrorKind,
-    ModelEvent, ModelRequest, Part, RunId, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage, ToolOffer,
-    ToolResult, Usage,
+    ModelEvent, ModelRequest, Names, Part, RunId, State, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage,
+    ToolOffer, ToolResult, Usage,
 };
 use serde_json::{Value, json};
 
@@ -636,11 +636,13 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         run: RunId::from("r"),
         instructions: "Be brief.".to_owned(),
         messages,
-        tools: vec![ToolOffer {
+        tools: vec![Arc::new(ToolOffer {
             name: "weather_read".to_owned(),
             description: "Reads the weather.".to_owned(),
             parameters: Arc::new(json!({ "type": "object" })),
-        }],
+        })],
+        state: State::default(),
+        options: Names::default(),
         context: vec![ContextItem::new("address of the page", "/orders")],
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pagehand::protocol::{
-    AssistantMessage, ContextItem, FinishReason, Message, MessageId, MessageStatus, ModelEvent, ModelRequest, Part,
-    RunId, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage, ToolOffer, ToolResult,
+    AssistantMessage, ContextItem, FinishReason, Message, MessageId, MessageStatus, ModelEvent, ModelRequest, Names,
+    Part, RunId, State, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage, ToolOffer, ToolResult,
 };
 use pagehand::providers::demo::answer;
 use serde_json::{Value, json};
@@ -54,7 +54,9 @@ impl Talk {
             run: RunId::from("run0"),
             instructions: String::new(),
             messages: Vec::new(),
-            tools: TOOLS.map(offer).into(),
+            tools: TOOLS.map(|name| Arc::new(offer(name))).into(),
+            state: State::default(),
+            options: Names::default(),
             context: Vec::new(),
         };
         Self { request, world: Box::new(world), ids: BTreeSet::new() }

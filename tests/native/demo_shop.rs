@@ -38,7 +38,8 @@ impl Desk {
         match self.0.call(name, arguments, context).expect("a served tool").await {
             Outcome::Result(value) => Ok(value),
             Outcome::Error(error) => Err((error.code.into_owned(), error.message)),
-            Outcome::NeedsApproval { reason } => panic!("asked for approval: {reason}"),
+            Outcome::Interim(job) => panic!("began a job: {}", job.id),
+            Outcome::NeedsApproval { reason, .. } => panic!("asked for approval: {reason}"),
         }
     }
 }
@@ -347,7 +348,8 @@ fn shop_tools() -> impl Fn(&str, &Value) -> Result<Value, ToolError> {
         match runtime.block_on(call) {
             Outcome::Result(value) => Ok(value),
             Outcome::Error(error) => Err(error),
-            Outcome::NeedsApproval { reason } => panic!("asked for approval: {reason}"),
+            Outcome::Interim(job) => panic!("began a job: {}", job.id),
+            Outcome::NeedsApproval { reason, .. } => panic!("asked for approval: {reason}"),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pagehand::protocol::{
-    AssistantMessage, ContextItem, Message, MessageId, MessageStatus, ModelErrorKind, ModelRequest, Part, RunId,
-    ThreadId, ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult,
+    AssistantMessage, ContextItem, Message, MessageId, MessageStatus, ModelErrorKind, ModelRequest, Names, Part, RunId,
+    State, ThreadId, ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult,
 };
 use pagehand::providers::openai_chat::{ChatDecoder, encode, error_in};
 use serde_json::{Value, json};
@@ -258,11 +258,13 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         run: RunId::from("r"),
         instructions: "Be brief.".to_owned(),
         messages,
-        tools: vec![ToolOffer {
+        tools: vec![Arc::new(ToolOffer {
             name: "get_weather".to_owned(),
             description: "Reads the weather.".to_owned(),
             parameters: Arc::new(json!({ "type": "object" })),
-        }],
+        })],
+        state: State::default(),
+        options: Names::default(),
         context: vec![ContextItem::new("address of the page", "/orders"), ContextItem::new("time", "noon")],
     }
 }

@@ -368,7 +368,10 @@ fn a_null_result_is_a_result() {
 fn a_tool_that_asks_while_it_runs_is_called_again_once_approved() {
     let mut world = called(&[("a", "asks_itself", OSLO)]);
     assert!(!world.started[0].approved);
-    world.outcome(&world.id("asks_itself"), Outcome::NeedsApproval { reason: "The browser wants a click.".to_owned() });
+    world.outcome(
+        &world.id("asks_itself"),
+        Outcome::NeedsApproval { reason: "The browser wants a click.".to_owned(), payload: Value::Null },
+    );
     assert_eq!(world.life("asks_itself").last(), Some(&"approval-requested"));
     world.approve("asks_itself", None);
     assert!(world.started[1].approved);
@@ -380,7 +383,10 @@ fn a_tool_that_asks_while_it_runs_is_called_again_once_approved() {
 #[test]
 fn a_tool_that_asks_while_it_runs_and_is_denied_has_its_result() {
     let mut world = called(&[("a", "asks_itself", OSLO)]);
-    world.outcome(&world.id("asks_itself"), Outcome::NeedsApproval { reason: "Click.".to_owned() });
+    world.outcome(
+        &world.id("asks_itself"),
+        Outcome::NeedsApproval { reason: "Click.".to_owned(), payload: Value::Null },
+    );
     world.deny("asks_itself", None);
     assert_eq!(world.ran(), ["asks_itself"]);
     assert_eq!(codes(&world), ["denied"]);
@@ -391,7 +397,10 @@ fn a_tool_that_asks_while_it_runs_and_is_denied_has_its_result() {
 fn a_tool_that_asks_again_after_its_approval_has_failed() {
     let mut world = called(&[("a", "asks_itself", OSLO)]);
     for _ in 0..2 {
-        world.outcome(&world.id("asks_itself"), Outcome::NeedsApproval { reason: "Click.".to_owned() });
+        world.outcome(
+            &world.id("asks_itself"),
+            Outcome::NeedsApproval { reason: "Click.".to_owned(), payload: Value::Null },
+        );
         world.approve("asks_itself", None);
     }
     assert_eq!(codes(&world), ["tool_error"]);
@@ -635,7 +644,10 @@ fn a_result_that_comes_late_is_written_down_and_has_no_effect() {
     let (thread, requests) = (world.run.transcript().clone(), world.requests.len());
     world.works("weather_read", &json!({ "celsius": 4 }));
     world.fails("weather_read", "No such city.");
-    world.outcome(&world.id("weather_read"), Outcome::NeedsApproval { reason: "Click.".to_owned() });
+    world.outcome(
+        &world.id("weather_read"),
+        Outcome::NeedsApproval { reason: "Click.".to_owned(), payload: Value::Null },
+    );
     assert_eq!(world.run.transcript(), &thread);
     assert_eq!(world.requests.len(), requests);
     assert!(!world.run.is_running());
@@ -855,7 +867,9 @@ fn happen(world: &mut Loop, choice: u8) {
         9 => world.model(ModelEvent::CallResult { slot: 0, content: "theirs".to_owned() }),
         10 => world.model(ModelEvent::Error(ModelError::new(ModelErrorKind::Upstream, "Overloaded."))),
         11 if called => world.works(tool, &fine()),
-        12 if called => world.outcome(&world.id(tool), Outcome::NeedsApproval { reason: "Click.".to_owned() }),
+        12 if called => {
+            world.outcome(&world.id(tool), Outcome::NeedsApproval { reason: "Click.".to_owned(), payload: Value::Null })
+        }
         13 if called => world.approve(tool, (choice > 128).then_some(ROME)),
         14 if called => world.deny(tool, None),
         15 if choice > 200 => world.reload(),

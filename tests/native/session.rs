@@ -12,11 +12,12 @@ use futures::stream::{LocalBoxStream, StreamExt};
 use futures::task::LocalSpawnExt;
 use pagehand::agent::{Config, Decision, Limits, Run, ToolRequest};
 use pagehand::protocol::{
-    ContextItem, Entry, Event, FinishReason, Millis, ModelEvent, ModelRequest, Outcome, ThreadId, ToolCallId, ToolError,
+    Answer, ContextItem, Entry, Event, FinishReason, Millis, ModelEvent, ModelRequest, Outcome, ThreadId, ToolCallId,
+    ToolError,
 };
 use pagehand::session::{Handle, Host, session};
 use pagehand::tools::Registry;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::loop_driver::OSLO;
 use crate::support::tools::every_kind;
@@ -42,11 +43,11 @@ impl World {
         self.0.borrow_mut().log.push(words.into());
     }
 
-    fn call(&self, place: &str, request: &ToolRequest) -> LocalBoxFuture<'static, Outcome> {
+    fn call(&self, place: &str, request: &ToolRequest) -> LocalBoxFuture<'static, Answer> {
         self.log(format!("{place} runs {}", request.name));
         let (answer, wait) = oneshot::channel();
         self.0.borrow_mut().tools.entry(request.name.clone()).or_default().push_back(answer);
-        wait.map(|outcome| outcome.expect("the test answers every tool")).boxed_local()
+        wait.map(|outcome| Answer::from(outcome.expect("the test answers every tool"))).boxed_local()
     }
 }
 
@@ -68,12 +69,17 @@ impl Host for World {
         hears.boxed_local()
     }
 
-    fn call_browser_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Outcome> {
+    fn call_browser_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
         self.call("browser", &request)
     }
 
-    fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Outcome> {
+    fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
         self.call("server", &request)
+    }
+
+    fn save_artifact(&self, name: &str, _: String) -> LocalBoxFuture<'_, ()> {
+        self.log(format!("keeps {name}"));
+        future::ready(()).boxed_local()
     }
 
     fn cancel_tool(&self, _: &ToolCallId) {
@@ -129,8 +135,14 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let world = World::default();
-        let config =
-            Config { thread: ThreadId::from("t"), instructions: String::new(), limits: Limits::default(), seed: 1 };
+        let config = Config {
+            thread: ThreadId::from("t"),
+            agent: String::new(),
+            profile: String::new(),
+            instructions: String::new(),
+            limits: Limits::default(),
+            seed: 1,
+        };
         let (handle, driver) = session(Run::new(config), world.clone());
         let pool = LocalPool::new();
         let ended = Rc::new(RefCell::new(false));
@@ -320,7 +332,7 @@ fn an_approved_call_runs_and_a_denied_one_does_not() {
     let mut scene = Scene::called(&["order_refund"]);
     scene.check(&["asks the model"]);
     let call = scene.asked().unwrap();
-    scene.tell(|handle| handle.decide(call.clone(), Decision::Approve { arguments: None }));
+    scene.tell(|handle| handle.decide(call.clone(), Decision::Approve { arguments: None, payload: Value::Null }));
     scene.check(&["asks the model", "saves a start", "server runs order_refund"]);
 
     let mut scene = Scene::called(&["order_refund"]);

@@ -7,7 +7,7 @@ use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::Stream;
 use crate::agent::{Output, Transcript};
 use crate::protocol::{CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, ToolCall};
-use crate::tools::Registry;
+use crate::tools::Resolved;
 
 impl Run {
     pub(super) fn model(&mut self, call: u64, event: ModelEvent) {
@@ -53,7 +53,7 @@ impl Run {
         self.transcript.push(Message::Assistant(answer));
         self.event(Event::MessageEnd { message: id, status: MessageStatus::Complete });
         for call in &mut calls {
-            self.begin_call(call);
+            self.begin_call(&active, call);
         }
         if let Some(reason) = over {
             self.append(calls);
@@ -87,13 +87,13 @@ impl Run {
     }
 
     /// Keeps the words of an answer that did not end well, and lets go of its calls.
-    pub(super) fn keep_broken(&mut self, tools: &Registry, draft: Draft, status: MessageStatus) {
+    pub(super) fn keep_broken(&mut self, tools: &Resolved, draft: Draft, status: MessageStatus) {
         let message = draft.message.clone();
         let open: Vec<ToolCall> =
             draft.slots().iter().filter(|slot| slot.answered.is_none()).map(|slot| slot.call.clone()).collect();
         let (answer, slots) = draft.finish(status);
         for call in open {
-            let scope = tools.get(&call.name).map(|tool| tool.scope);
+            let scope = tools.scope_of(&call.name);
             self.event(Event::Call(calls::view(&message, &call, scope, CallState::Cancelled, self.at)));
         }
         self.event(Event::MessageEnd { message: message.clone(), status });
@@ -103,8 +103,9 @@ impl Run {
         self.save(Entry::Message(answer.clone()));
         self.transcript.push(Message::Assistant(answer));
         let mut spent = Spent::default();
-        let (calls, _) = calls::open(&message, slots, tools, &Transcript::default(), &mut spent, &self.config.limits);
-        for call in &calls {
+        let (mut calls, _) =
+            calls::open(&message, slots, tools, &Transcript::default(), &mut spent, &self.config.limits);
+        for call in &mut calls {
             self.announce(call);
         }
         self.append(calls);

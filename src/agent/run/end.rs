@@ -3,7 +3,7 @@
 use crate::agent::Output;
 use crate::agent::calls::{Call, State};
 use crate::agent::run::{Active, Phase, Run};
-use crate::protocol::{EndReason, Entry, Event, MessageStatus};
+use crate::protocol::{EndReason, Entry, Event, Lifetime, MessageStatus};
 use crate::tools::error;
 
 impl Run {
@@ -75,8 +75,16 @@ impl Run {
     pub(super) fn close(&mut self, active: Active, reason: EndReason) {
         self.phase = Phase::Idle;
         self.last_end = Some(reason.clone());
+        self.state.drop_lifetimes(|lifetime| lifetime == Lifetime::Temp);
         self.event(Event::Usage(active.usage));
         self.save(Entry::RunEnd { run: active.run.clone(), reason: reason.clone() });
+        let completed = reason == EndReason::Completed;
         self.event(Event::RunEnd { run: active.run, reason });
+        // A job that ended while the last answer was being written has not been told of.
+        let untold = !self.untold.is_empty();
+        self.tell_of_jobs();
+        if untold && completed {
+            self.begin(None);
+        }
     }
 }

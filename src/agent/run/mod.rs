@@ -3,6 +3,7 @@
 mod answer;
 mod begin;
 mod end;
+mod jobs;
 mod settle;
 
 use std::collections::VecDeque;
@@ -11,18 +12,23 @@ use std::sync::Arc;
 use crate::agent::calls::{self, Call};
 use crate::agent::limits::Spent;
 use crate::agent::stream::Stream;
+use crate::agent::transcript::OpenJob;
 use crate::agent::{Input, Limits, Output, Transcript};
 use crate::protocol::{
-    CallView, EndReason, Entry, Event, IdMint, MessageId, Millis, RunId, ThreadId, ToolCall, ToolMessage, ToolResult,
-    Usage,
+    CallState, CallView, EndReason, Entry, Event, IdMint, Lifetime, Message, MessageId, Millis, Names, RunId, State,
+    ThreadId, ToolCall, ToolMessage, ToolResult, Usage,
 };
-use crate::tools::{Policy, Registry};
+use crate::tools::{Facts, Policy, Registry, Resolved};
 
 /// What a machine is made with.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The thread it runs.
     pub thread: ThreadId,
+    /// What the agent is called.
+    pub agent: String,
+    /// The profile whose tools it may see; empty for those that name none.
+    pub profile: String,
     /// What the integrator tells the model; empty for nothing.
     pub instructions: String,
     /// How far a run may go.
@@ -37,8 +43,14 @@ pub struct Run {
     config: Config,
     mint: IdMint,
     registry: Arc<Registry>,
+    facts: Facts,
     policy: Policy,
+    state: State,
     transcript: Transcript,
+    /// Jobs at work; those whose tool is not known yet are not watched yet.
+    jobs: Vec<(OpenJob, bool)>,
+    /// Ends of jobs that no model has been told of.
+    untold: Vec<Message>,
     phase: Phase,
     outputs: VecDeque<Output>,
     model_calls: u64,
@@ -60,7 +72,7 @@ struct Active {
     spent: Spent,
     usage: Usage,
     /// The tools this step may call, as they were when the model was asked.
-    tools: Arc<Registry>,
+    tools: Resolved,
     /// Whether this step's answer has been asked for again already.
     asked_again: bool,
 }
@@ -74,8 +86,12 @@ impl Run {
             config,
             mint,
             registry: Arc::default(),
+            facts: Facts::default(),
             policy: Policy::default(),
+            state: State::default(),
             transcript: Transcript::default(),
+            jobs: Vec::new(),
+            untold: Vec::new(),
             phase: Phase::Idle,
             outputs: VecDeque::new(),
             model_calls: 0,
@@ -92,8 +108,11 @@ impl Run {
         let (transcript, unfinished) = Transcript::fold(entries);
         run.transcript = transcript;
         run.last_end = unfinished.last_end;
+        run.state = unfinished.state;
+        run.untold = unfinished.untold;
+        run.jobs = unfinished.jobs.into_iter().map(|job| (job, false)).collect();
         for ToolMessage { id, result } in unfinished.settled {
-            run.save(Entry::Result { result, message: id });
+            run.save(Entry::Result { result, message: id, changes: Names::default(), job: None });
         }
         if let Some(id) = unfinished.run {
             run.last_end = Some(EndReason::Interrupted);
@@ -101,6 +120,12 @@ impl Run {
             run.event(Event::RunEnd { run: id, reason: EndReason::Interrupted });
         }
         run
+    }
+
+    /// What tools remember.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
     }
 
     /// The thread.
@@ -130,7 +155,12 @@ impl Run {
     /// How a settled call looks to those who watch; for a thread that was opened from a journal.
     #[must_use]
     pub fn view_of(thread: &Transcript, call: &ToolCall, message: &MessageId, result: &ToolResult) -> CallView {
-        let mut view = calls::view(message, call, None, calls::settled_state(result), 0);
+        let state = match thread.job_of(&call.id) {
+            Some(Some(end)) => calls::settled_state(end),
+            Some(None) => CallState::Pending { job: String::new() },
+            None => calls::settled_state(result),
+        };
+        let mut view = calls::view(message, call, None, state, 0);
         thread.arguments_of(call).clone_into(&mut view.arguments);
         view
     }
@@ -159,12 +189,19 @@ impl Run {
     pub fn handle(&mut self, at: Millis, input: Input) {
         self.pass(at);
         match input {
-            Input::Tools(registry) => self.registry = registry,
+            Input::Tools(registry) => {
+                self.registry = registry;
+                self.watch_jobs();
+            }
+            Input::Facts(facts) => self.facts = facts,
+            Input::Policy(policy) => self.policy = policy,
+            Input::State(state) => self.take_state(&state),
             Input::UserMessage(text) => self.begin(Some(text)),
             Input::Retry => self.begin(None),
             Input::Model { call, event } => self.model(call, event),
             Input::ModelClosed { call } => self.model_closed(call),
-            Input::ToolOutcome { call, outcome } => self.tool_outcome(&call, outcome),
+            Input::ToolOutcome { call, answer } => self.tool_outcome(&call, answer),
+            Input::CancelJob { call } => self.cancel_job(&call),
             Input::Decision { call, decision } => self.decide(&call, decision),
             Input::Stop => self.end(EndReason::Stopped),
             Input::Tick => self.tick(),
@@ -181,6 +218,13 @@ impl Run {
                 active.spent.pass(self.at, working);
             }
         }
+    }
+
+    // What outlives the thread is told from outside; the thread's own stays.
+    fn take_state(&mut self, state: &State) {
+        let outlives = |lifetime| matches!(lifetime, Lifetime::App | Lifetime::User);
+        self.state.drop_lifetimes(outlives);
+        self.state.apply(state.values(), outlives);
     }
 
     fn save(&mut self, entry: Entry) {

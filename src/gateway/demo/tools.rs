@@ -17,7 +17,7 @@ use crate::gateway::demo::orders::{CURRENCY, OrderFilter, STATUSES};
 use crate::gateway::demo::store::{ErrorKind, ShopError, Store};
 use crate::gateway::tools::{CallContext, ServerTool};
 use crate::protocol::{Outcome, Risk, Scope, ToolError};
-use crate::tools::{Approval, Definition};
+use crate::tools::Definition;
 
 /// The tools over a store.
 pub fn tools(store: Arc<Store>) -> Vec<ServerTool> {
@@ -212,18 +212,12 @@ fn definition(
 ) -> Definition {
     let mut parameters = json!({ "type": "object", "required": required, "additionalProperties": false });
     parameters["properties"] = properties;
-    Definition {
-        name: name.to_owned(),
-        version: "1".to_owned(),
-        owner: "northwind-demo".to_owned(),
-        description: description.to_owned(),
-        parameters: Arc::new(parameters),
-        scope: Scope::Server,
-        risk,
-        approval: Approval::Risk,
-        timeout_ms: Some(10_000),
-        label: label.to_owned(),
-    }
+    let mut definition = Definition::new(name, description, Scope::Server, risk);
+    definition.owner = "northwind-demo".to_owned();
+    definition.parameters = Arc::new(parameters);
+    definition.timeout_ms = Some(10_000);
+    definition.label = label.into();
+    definition
 }
 
 fn order_id_property() -> Value {

@@ -23,13 +23,23 @@ mod reader;
 mod say;
 mod stream;
 
-use crate::protocol::{ModelEvent, ModelRequest};
+use crate::protocol::{Message, ModelEvent, ModelRequest};
 
 /// One whole step of the demo model: the next calls, or the answer. The same request gives the same events.
 #[must_use]
 pub fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
     let facts = read::Facts::of(request);
+    if let Some(words) = told_of_job(request) {
+        return stream::events(request, &facts, &plan::Step::Answer(words));
+    }
     let intents = intent::intents(&facts);
     let step = plan::next_step(&facts, &intents);
     stream::events(request, &facts, &step)
+}
+
+// The last message tells of a job: its end is passed on.
+fn told_of_job(request: &ModelRequest) -> Option<String> {
+    let Some(Message::User { content, .. }) = request.messages.last() else { return None };
+    let (name, result) = read::told_of_job(content)?;
+    Some(say::job_done(name, &result))
 }

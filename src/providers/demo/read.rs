@@ -1,6 +1,7 @@
 //! The request as facts: what was asked, what was done, what "it" is. Knows nothing of what follows from them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ pub(super) struct Facts {
     pub(super) done: Vec<Done>,
     /// The calls before it.
     pub(super) earlier: Vec<Done>,
-    offers: Vec<ToolOffer>,
+    offers: Vec<Arc<ToolOffer>>,
 }
 
 /// A user's sentence and what they answered when something was missing.
@@ -63,7 +64,8 @@ pub(super) struct Failure {
 impl Facts {
     pub(super) fn of(request: &ModelRequest) -> Self {
         let messages = &request.messages;
-        let is_user = |message: &Message| matches!(message, Message::User { .. });
+        let is_user =
+            |message: &Message| matches!(message, Message::User { content, .. } if told_of_job(content).is_none());
         let start = messages.iter().rposition(is_user).unwrap_or(messages.len());
         let (before, run) = messages.split_at(start);
         Self {
@@ -102,9 +104,10 @@ fn wish(messages: &[Message]) -> Wish {
     let mut asked = String::new();
     for message in messages {
         match message {
+            Message::User { content, .. } if told_of_job(content).is_some() => {}
             Message::User { content, .. } => wish = answered(wish, &asked, content.trim()),
             Message::Assistant(answer) => asked = answer.text(),
-            Message::Tool(_) => {}
+            Message::Tool(_) | Message::Job { .. } => {}
         }
     }
     wish
@@ -134,7 +137,7 @@ fn topic(messages: &[Message]) -> Option<Topic> {
             let result = results.get(&call.id).and_then(|result| outcome(result).ok())?;
             topic_of_call(&call.name, &arguments(&call.arguments), &result)
         }),
-        Message::Tool(_) => None,
+        Message::Tool(_) | Message::Job { .. } => None,
     })
 }
 
@@ -153,7 +156,7 @@ fn done(messages: &[Message]) -> Vec<Done> {
     let results = results(messages);
     let answers = messages.iter().filter_map(|message| match message {
         Message::Assistant(answer) => Some(answer),
-        Message::User { .. } | Message::Tool(_) => None,
+        Message::User { .. } | Message::Tool(_) | Message::Job { .. } => None,
     });
     let calls = answers.flat_map(AssistantMessage::calls);
     calls
@@ -167,7 +170,7 @@ fn done(messages: &[Message]) -> Vec<Done> {
 fn results(messages: &[Message]) -> BTreeMap<&ToolCallId, &ToolResult> {
     let tools = messages.iter().filter_map(|message| match message {
         Message::Tool(tool) => Some((&tool.result.call, &tool.result)),
-        Message::User { .. } | Message::Assistant(_) => None,
+        Message::User { .. } | Message::Assistant(_) | Message::Job { .. } => None,
     });
     tools.collect()
 }
@@ -202,4 +205,12 @@ fn arguments(text: &str) -> Value {
 fn order_of_address(value: &str) -> Option<String> {
     let (_, tail) = value.rsplit_once("/orders/")?;
     order_ids(tail.split(['?', '#', '/', '"']).next()?).pop()
+}
+
+/// The tool and the result of a job that a message tells of; `None` where it is the user's own.
+pub(super) fn told_of_job(content: &str) -> Option<(&str, Value)> {
+    let rest = content.strip_prefix("[The long-running call ")?;
+    let (_, rest) = rest.split_once(" of \"")?;
+    let (name, rest) = rest.split_once("\" has come to its end: ")?;
+    Some((name, serde_json::from_str(rest.strip_suffix(']')?).unwrap_or_default()))
 }

@@ -345,3 +345,15 @@ fn date(at: &str) -> String {
         _ => at.to_owned(),
     }
 }
+
+/// What a job came to.
+pub(super) fn job_done(name: &str, result: &Value) -> String {
+    let name = name.replace('_', " ");
+    match result["message"].as_str().filter(|_| result["status"] == "error") {
+        Some(why) => format!("The job \"{name}\" did not work out: {why}"),
+        None => match result["file"].as_str() {
+            Some(file) => format!("The job \"{name}\" is done. The file is at [{file}]({file})."),
+            None => format!("The job \"{name}\" is done: `{result}`"),
+        },
+    }
+}

@@ -22,7 +22,7 @@ pub fn encode(request: &ModelRequest, model: &str) -> Value {
     });
     // An empty list is refused by some, and `parallel_tool_calls` without tools by others.
     if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+        body["tools"] = request.tools.iter().map(|offer| tool(offer)).collect();
         // Off by default in llama.cpp.
         body["parallel_tool_calls"] = json!(true);
     }
@@ -39,6 +39,9 @@ fn messages(request: &ModelRequest) -> Vec<Value> {
     for (at, message) in request.messages.iter().enumerate() {
         match message {
             Message::User { content, .. } => out.push(json!({ "role": "user", "content": content })),
+            Message::Job { name, message } => {
+                out.push(json!({ "role": "user", "content": message.told_as_job(name) }));
+            }
             Message::Assistant(answer) => {
                 let ids: Vec<String> = answer.calls().map(|call| ids.take(&call.id)).collect();
                 out.push(assistant(answer, &ids));
@@ -59,7 +62,7 @@ fn result_of<'a>(call: &ToolCallId, later: &'a [Message]) -> Option<&'a str> {
     let calls_again = |message: &&Message| matches!(message, Message::Assistant(answer) if answer.calls().any(|other| other.id == *call));
     later.iter().take_while(|message| !calls_again(message)).find_map(|message| match message {
         Message::Tool(tool) if tool.result.call == *call => Some(tool.result.content.as_str()),
-        Message::User { .. } | Message::Assistant(_) | Message::Tool(_) => None,
+        Message::User { .. } | Message::Assistant(_) | Message::Tool(_) | Message::Job { .. } => None,
     })
 }
 

@@ -25,6 +25,10 @@ pub(crate) struct Loop {
     pub(crate) requests: Vec<ModelRequest>,
     /// What was asked to run, in order.
     pub(crate) started: Vec<ToolRequest>,
+    /// The jobs that are waited for, in order.
+    pub(crate) watched: Vec<ToolRequest>,
+    /// What was kept aside: names and texts.
+    pub(crate) artifacts: Vec<(String, String)>,
     pub(crate) cancelled_tools: Vec<ToolCallId>,
     pub(crate) cancelled_models: Vec<u64>,
     model: u64,
@@ -38,7 +42,14 @@ pub(crate) const OSLO: &str = r#"{"city":"Oslo"}"#;
 pub(crate) const ROME: &str = r#"{"city":"Rome"}"#;
 
 fn config(limits: Limits, seed: u64) -> Config {
-    Config { thread: ThreadId::from("thread"), instructions: "Be brief.".to_owned(), limits, seed }
+    Config {
+        thread: ThreadId::from("thread"),
+        agent: "tester".to_owned(),
+        profile: String::new(),
+        instructions: "Be brief.".to_owned(),
+        limits,
+        seed,
+    }
 }
 
 impl Loop {
@@ -54,6 +65,8 @@ impl Loop {
             events: Vec::new(),
             requests: Vec::new(),
             started: Vec::new(),
+            watched: Vec::new(),
+            artifacts: Vec::new(),
             cancelled_tools: Vec::new(),
             cancelled_models: Vec::new(),
             model: 0,
@@ -136,7 +149,7 @@ impl Loop {
     }
 
     pub(crate) fn outcome(&mut self, call: &ToolCallId, outcome: Outcome) {
-        self.give(Input::ToolOutcome { call: call.clone(), outcome });
+        self.give(Input::ToolOutcome { call: call.clone(), answer: outcome.into() });
     }
 
     /// The latest call of this tool works.
@@ -151,7 +164,10 @@ impl Loop {
 
     pub(crate) fn approve(&mut self, tool: &str, arguments: Option<&str>) {
         let arguments = arguments.map(str::to_owned);
-        self.give(Input::Decision { call: self.id(tool), decision: Decision::Approve { arguments } });
+        self.give(Input::Decision {
+            call: self.id(tool),
+            decision: Decision::Approve { arguments, payload: Value::Null },
+        });
     }
 
     pub(crate) fn deny(&mut self, tool: &str, reason: Option<&str>) {
@@ -191,7 +207,7 @@ impl Loop {
                     let told = tool.result.error.clone().unwrap_or_else(|| tool.result.content.clone());
                     found.push((names[&tool.result.call].clone(), told));
                 }
-                Message::User { .. } => {}
+                Message::User { .. } | Message::Job { .. } => {}
             }
         }
         found
@@ -201,7 +217,7 @@ impl Loop {
     pub(crate) fn last_result(&self) -> Value {
         let tool = self.run.transcript().messages().iter().rev().find_map(|message| match message {
             Message::Tool(tool) => Some(tool),
-            Message::User { .. } | Message::Assistant(_) => None,
+            Message::User { .. } | Message::Job { .. } | Message::Assistant(_) => None,
         });
         serde_json::from_str(&tool.expect("there is no result").result.content).unwrap()
     }
@@ -235,7 +251,7 @@ impl Loop {
             .iter()
             .filter_map(|message| match message {
                 Message::Assistant(answer) => Some((answer.text(), answer.status)),
-                Message::User { .. } | Message::Tool(_) => None,
+                Message::User { .. } | Message::Job { .. } | Message::Tool(_) => None,
             })
             .collect()
     }
@@ -269,11 +285,16 @@ impl Loop {
                     self.requests.push(request);
                 }
                 Output::CancelModel { call } => self.cancelled_models.push(call),
+                Output::CallTool(request) if request.job.is_some() => {
+                    self.assert_has_begun_job(&request);
+                    self.watched.push(request);
+                }
                 Output::CallTool(request) => {
                     self.assert_may_run(&request);
                     self.started.push(request);
                 }
                 Output::CancelTool { call } => self.cancelled_tools.push(call),
+                Output::SaveArtifact { name, content } => self.artifacts.push((name, content)),
             }
         }
     }
@@ -282,7 +303,7 @@ impl Loop {
     fn assert_may_run(&self, request: &ToolRequest) {
         let asked = |entry: &Entry| matches!(entry, Entry::Message(answer) if answer.calls().any(|call| call.id == request.call));
         assert!(self.journal.iter().any(asked), "{} runs and no answer asks for it", request.name);
-        let begun = Some(Entry::CallStart { call: request.call.clone(), at: self.at });
+        let begun = Some(Entry::CallStart { call: request.call.clone(), at: self.at, scope: request.scope });
         assert_eq!(self.journal.last(), begun.as_ref(), "{} runs before it is written down", request.name);
         let settled = |entry: &Entry| matches!(entry, Entry::Result { result, .. } if result.call == request.call);
         assert!(!self.journal.iter().any(settled), "{} runs after its result", request.name);
@@ -291,6 +312,12 @@ impl Loop {
         if let Some(schema) = self.registry.schema(&request.name) {
             assert_eq!(schema.check(&request.arguments), Ok(()), "{} runs with unfit arguments", request.name);
         }
+    }
+
+    // A job is waited for only where the journal says that its call started it.
+    fn assert_has_begun_job(&self, request: &ToolRequest) {
+        let began = |entry: &Entry| matches!(entry, Entry::Result { result, job, .. } if result.call == request.call && *job == request.job);
+        assert!(self.journal.iter().any(began), "a job of {} is waited for that nobody began", request.name);
     }
 
     fn assert_settled_once(&self) {
@@ -351,6 +378,7 @@ fn assert_valid(messages: &[Message], running: bool) {
                 assert_eq!(due.remove(0), &tool.result.call, "results are not in call order");
                 &tool.id
             }
+            Message::Job { message: tool, .. } => &tool.id,
             Message::User { id, .. } => {
                 assert_eq!(due, [] as [&ToolCallId; 0], "calls without results");
                 id

@@ -3,23 +3,15 @@
 use std::sync::Arc;
 
 use pagehand::protocol::{Risk, Scope};
-use pagehand::tools::{Approval, Definition, Executor, Registration, Registry};
+use pagehand::tools::{Approval, Definition, Registration, Registry};
 use serde_json::{Value, json};
 
 /// A tool with a `city` that must be text, and an optional number of `days`.
 pub(crate) fn tool(name: &str, scope: Scope, risk: Risk) -> Definition {
-    Definition {
-        name: name.to_owned(),
-        version: "1".to_owned(),
-        owner: "tests".to_owned(),
-        description: "Answers what the test that called it says it answers.".to_owned(),
-        parameters: Arc::new(parameters()),
-        scope,
-        risk,
-        approval: Approval::Risk,
-        timeout_ms: None,
-        label: String::new(),
-    }
+    let mut definition = Definition::new(name, "Answers what the test that called it says it answers.", scope, risk);
+    definition.owner = "tests".to_owned();
+    definition.parameters = Arc::new(parameters());
+    definition
 }
 
 pub(crate) fn parameters() -> Value {
@@ -33,8 +25,7 @@ pub(crate) fn parameters() -> Value {
 
 /// The same tool with somebody behind it.
 pub(crate) fn executed(definition: Definition) -> Registration {
-    let executor = Some(Executor { name: definition.name.clone(), scope: definition.scope });
-    Registration { definition, executor }
+    Registration::executed(definition)
 }
 
 pub(crate) fn registry(definitions: Vec<Definition>) -> Arc<Registry> {

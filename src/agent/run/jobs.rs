@@ -1,0 +1,101 @@
+//! Jobs: calls that were answered at first and go on by themselves. No run is held open for one; what it comes to is told
+//! to the model in a new step. Part of the machine; knows nothing of who carries anything out.
+
+use crate::agent::Output;
+use crate::agent::calls;
+use crate::agent::result;
+use crate::agent::run::settle::lasting;
+use crate::agent::run::{Phase, Run};
+use crate::agent::transcript::OpenJob;
+use crate::protocol::{
+    Answer, Entry, Event, Message, MessageId, Outcome, Settled, ToolCallId, ToolMessage, ToolResult,
+};
+use crate::tools::error;
+
+impl Run {
+    pub(super) fn start_job(&mut self, job: OpenJob) {
+        self.transcript.start_job(&job.call.id);
+        self.jobs.push((job, false));
+        self.watch_jobs();
+    }
+
+    /// Has somebody wait for each job whose tool is known. After a reload the tools come later than the jobs.
+    pub(super) fn watch_jobs(&mut self) {
+        let mut jobs = std::mem::take(&mut self.jobs);
+        for (job, watched) in jobs.iter_mut().filter(|(_, watched)| !watched) {
+            if let Some(definition) = self.registry.find(&job.call.name).cloned() {
+                *watched = true;
+                let mut request = self.request(definition, job.call.id.clone());
+                request.job = Some(job.job.clone());
+                self.outputs.push_back(Output::CallTool(request));
+            }
+        }
+        self.jobs = jobs;
+    }
+
+    /// Takes the end of a job; `false` where the answer is of no job.
+    pub(super) fn end_of_job(&mut self, id: &ToolCallId, answer: &Answer) -> bool {
+        // An answer of the call that comes twice is no end of its job.
+        if matches!(answer.outcome, Outcome::Interim(_) | Outcome::NeedsApproval { .. }) {
+            return false;
+        }
+        let Some(at) = self.jobs.iter().position(|(job, _)| job.call.id == *id) else { return false };
+        let (job, _) = self.jobs.remove(at);
+        let result = match &answer.outcome {
+            Outcome::Result(value) => {
+                let read = result::read(id, value, self.config.limits.max_result_characters);
+                if let Some((name, content)) = read.aside {
+                    self.outputs.push_back(Output::SaveArtifact { name, content });
+                    self.state.set(result::ARTIFACTS, true.into());
+                }
+                read.result
+            }
+            other => calls::late_result(id.clone(), other),
+        };
+        self.state.apply(&answer.changes, |_| true);
+        self.close_job(job, result, answer);
+        // Nobody is waiting for it: the agent is told at once, in a run of its own. One at work is told in its next step.
+        if matches!(self.phase, Phase::Idle) {
+            self.begin(None);
+        }
+        true
+    }
+
+    pub(super) fn cancel_job(&mut self, id: &ToolCallId) {
+        let Some(at) = self.jobs.iter().position(|(job, _)| job.call.id == *id) else { return };
+        let (job, _) = self.jobs.remove(at);
+        self.outputs.push_back(Output::CancelTool { call: id.clone() });
+        let cancelled = Outcome::Error(error::cancelled(&job.call.name, true));
+        let result = calls::late_result(id.clone(), &cancelled);
+        // The user knows; the agent is told when they speak next.
+        self.close_job(job, result, &Answer::from(cancelled));
+    }
+
+    fn close_job(&mut self, job: OpenJob, result: ToolResult, answer: &Answer) {
+        let OpenJob { call, message, .. } = job;
+        let id = MessageId(format!("{}j", call.id));
+        let name = call.name.clone();
+        let mut changes = lasting(&answer.changes);
+        if self.state.get(result::ARTIFACTS).is_some() {
+            changes.insert(result::ARTIFACTS.to_owned(), true.into());
+        }
+        self.save(Entry::JobEnd { result: result.clone(), name: name.clone(), message: id.clone(), changes });
+        self.transcript.end_job(&result);
+        let tool = self.registry.find(&name);
+        let scope = tool.map(|tool| tool.scope);
+        let (owner, version) = tool.map(|tool| (tool.owner.clone(), tool.version.clone())).unwrap_or_default();
+        let outcome = result.error.clone().unwrap_or_else(|| "ok".to_owned());
+        self.event(Event::Settled(Settled { tool: name.clone(), owner, version, outcome, ms: 0, alias: None }));
+        let mut view = calls::view(&message, &call, scope, calls::settled_state(&result), self.at);
+        self.transcript.arguments_of(&call).clone_into(&mut view.arguments);
+        self.event(Event::Call(view));
+        self.untold.push(Message::Job { name, message: ToolMessage { id, result } });
+    }
+
+    /// Puts the ends of jobs where the next model call reads them.
+    pub(super) fn tell_of_jobs(&mut self) {
+        for message in std::mem::take(&mut self.untold) {
+            self.transcript.push(message);
+        }
+    }
+}
