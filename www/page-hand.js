@@ -52,6 +52,16 @@ function element(tag, properties, ...children) {
   return made;
 }
 
+// A tool's definition, and the functions beside it.
+function parts(tool) {
+  const { run, editRequest: edit, ...definition } = tool ?? {};
+  return { definition, run, edit };
+}
+
+function fault(code, message) {
+  return Object.assign(new Error(message), { code });
+}
+
 // A tab remembers which panels were open; a browser that forbids storage does not.
 function remembered(key, value) {
   try {
@@ -70,7 +80,9 @@ class PageHand extends HTMLElement {
   #mount = element('div', { className: 'mount' });
   #instance;
   #mounting;
-  #tools = new Map();
+  // What the page has said, by what it is about: said again to each panel that is mounted.
+  #said = new Map();
+  #callbacks = 0;
   #idle;
   #styled = false;
 
@@ -125,6 +137,10 @@ class PageHand extends HTMLElement {
   set theme(value) { this.setAttribute('theme', value); }
   get instructions() { return this.getAttribute('instructions') ?? ''; }
   set instructions(value) { this.setAttribute('instructions', value); }
+  get profile() { return this.getAttribute('profile') ?? ''; }
+  set profile(value) { this.setAttribute('profile', value); }
+  get agent() { return this.getAttribute('agent') ?? 'pagehand'; }
+  set agent(value) { this.setAttribute('agent', value); }
   get isOpen() { return this.#isShown; }
   get threadId() { return this.#instance?.thread ?? null; }
   get tools() { return this.#instance?.tools() ?? []; }
@@ -150,32 +166,81 @@ class PageHand extends HTMLElement {
   async stop() { this.#instance?.stop(); }
   async newThread() { (await this.#ready()).newThread(); }
 
-  async registerTool(tool) {
-    const { run, ...definition } = tool ?? {};
-    const { name } = definition;
-    if (this.#tools.has(name)) {
-      throw Object.assign(new Error(`tool "${name}" is registered already; unregister it first`), { code: 'invalid_tool' });
+  get registry() { return { report: () => this.#instance?.report() ?? null }; }
+
+  registerTool(tool) {
+    const { definition, run, edit } = parts(tool);
+    return this.#sayNew(`tool:${definition.name}`, (panel) => panel.registerTool(definition, run, edit));
+  }
+
+  unregisterTool(name) {
+    return this.#unsay(`tool:${name}`, (panel) => panel.unregisterTool(name));
+  }
+
+  async registerToolset(toolset) {
+    const { tools, ...rest } = toolset ?? {};
+    const given = { ...rest, tools: Array.from(tools ?? [], parts) };
+    await this.#sayNew(`toolset:${given.name}`, (panel) => panel.registerToolset(given));
+    return { close: () => this.#unsay(`toolset:${given.name}`, (panel) => panel.closeToolset(given.name)) };
+  }
+
+  async registerEditor({ name, owner = '', order = 0, edit } = {}) {
+    await this.#sayNew(`tool:${name}`, (panel) => panel.registerEditor(String(name), String(owner), order, edit));
+  }
+
+  definePolicy(rules) {
+    if (this.#said.has('policy')) throw fault('policy_locked', 'the policy of this element is defined already');
+    return this.#say('policy', (panel) => panel.definePolicy(rules));
+  }
+
+  setFacts(facts) { return this.#say('facts', (panel) => panel.setFacts(facts)); }
+  setUser(user) { return this.#say('user', (panel) => panel.setUser(user)); }
+  setMemory(search) { return this.#say('memory', (panel) => panel.setMemory(search)); }
+  expectTools(tools) { return this.#say('expected', (panel) => panel.expect(tools)); }
+
+  on(when, callback, { name = callback.name || 'callback' } = {}) {
+    const key = `callback:${(this.#callbacks += 1)}`;
+    const known = `${name}#${this.#callbacks}`;
+    const said = this.#say(key, (panel) => panel.addCallback(when, known, callback));
+    said.catch(() => {});
+    return { ready: said, remove: () => this.#unsay(key, (panel) => panel.removeCallback(known)) };
+  }
+
+  async complete(callId, answer) { (await this.#ready()).complete(String(callId), answer); }
+  async cancelJob(callId) { (await this.#ready()).cancelJob(String(callId)); }
+  async decide(callId, decision) { (await this.#ready()).decide(String(callId), decision); }
+
+  // It waits for the panel, however often that has to be tried: what a page registers is no reason to load it.
+  #say(key, say) {
+    // What is said anew before it was heard needs no hearing.
+    this.#said.get(key)?.resolve();
+    const said = new Promise((resolve, reject) => this.#said.set(key, { say, resolve, reject }));
+    if (this.#instance) this.#tell(key);
+    return said;
+  }
+
+  async #sayNew(key, say) {
+    if (this.#said.has(key)) {
+      const [kind, name] = key.split(':');
+      throw fault('invalid_tool', `${kind} "${name}" is registered already; unregister it first`);
     }
-    // It waits for the panel, however often that has to be tried: a tool alone is no reason to load it.
-    const registered = new Promise((resolve, reject) => this.#tools.set(name, { definition, run, resolve, reject }));
-    if (this.#instance) this.#register(name);
-    return registered;
+    return this.#say(key, say);
   }
 
-  async unregisterTool(name) {
-    const known = this.#tools.get(name);
-    this.#tools.delete(name);
+  async #unsay(key, unsay) {
+    const known = this.#said.get(key);
+    this.#said.delete(key);
     known?.resolve();
-    return this.#instance?.unregisterTool(name) ?? Boolean(known);
+    return (this.#instance && unsay(this.#instance)) ?? Boolean(known);
   }
 
-  #register(name) {
-    const { definition, run, resolve, reject } = this.#tools.get(name);
+  #tell(key) {
+    const { say, resolve, reject } = this.#said.get(key);
     try {
-      this.#instance.registerTool(definition, run);
+      say(this.#instance);
       resolve();
     } catch (error) {
-      this.#tools.delete(name);
+      this.#said.delete(key);
       reject(error);
     }
   }
@@ -216,10 +281,12 @@ class PageHand extends HTMLElement {
       adopt(this.#root, style());
     }
     this.#mount.replaceChildren();
-    const options = { gateway: this.gateway, instructions: this.instructions, name: this.#name, label: this.#label };
+    const { gateway, instructions, profile, agent } = this;
+    const language = this.closest('[lang]')?.lang || navigator.language;
+    const options = { gateway, instructions, profile, agent, language, name: this.#name, label: this.#label };
     const instance = new Instance(this, this.#mount, options, this.#placement === 'inline' ? undefined : () => this.close());
     this.#instance = instance;
-    for (const name of [...this.#tools.keys()]) this.#register(name);
+    for (const key of [...this.#said.keys()]) this.#tell(key);
     this.dispatchEvent(new CustomEvent('pagehand-ready', { bubbles: true, composed: true }));
     return instance;
   }

@@ -22,38 +22,290 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** A tool's arguments: an object that fits its `parameters`. */
 export type Arguments = { [key: string]: Json };
 
+/** What becomes of a call whose answer was lost: run again, run again with the same key, or never in silence. */
+export type Replay = 'pure' | 'idempotent' | 'effect';
+
+/** A text, or the same text by language (BCP 47 tags). */
+export type Words = string | { [language: string]: string };
+
+/**
+ * The type that a JSON Schema describes, for a schema written `as const`: objects, arrays, enums, constants, `anyOf`
+ * and the plain types. Whatever it can not follow is {@link Json}.
+ */
+export type FromSchema<S> = S extends { readonly const: infer C }
+  ? C
+  : S extends { readonly enum: readonly (infer E)[] }
+    ? E
+    : S extends { readonly anyOf: readonly (infer A)[] }
+      ? FromSchema<A>
+      : S extends { readonly type: 'object'; readonly properties: infer P }
+        ? Fields<P, S extends { readonly required: readonly (infer R)[] } ? R : never>
+        : S extends { readonly type: 'array'; readonly items: infer I }
+          ? FromSchema<I>[]
+          : S extends { readonly type: infer T }
+            ? Plain<T extends readonly (infer One)[] ? One : T>
+            : Json;
+
+type Fields<P, Required> = { [K in keyof P as K extends Required ? K : never]: FromSchema<P[K]> } & {
+  [K in keyof P as K extends Required ? never : K]?: FromSchema<P[K]>;
+};
+
+type Plain<T> = T extends 'string'
+  ? string
+  : T extends 'number' | 'integer'
+    ? number
+    : T extends 'boolean'
+      ? boolean
+      : T extends 'null'
+        ? null
+        : T extends 'object'
+          ? Arguments
+          : Json;
+
+/**
+ * What tools remember, by key: `app:…` for everyone, `user:…` for the user, `temp:…` until the run ends, any other with
+ * the thread. A call sees what earlier steps changed, and its own changes; of two calls of one step that write one key,
+ * the value of the one the model made later stays.
+ */
+export interface ToolState {
+  get(key: string): Json;
+  set(key: string, value: unknown): void;
+  delete(key: string): void;
+  all(): { [key: string]: Json };
+}
+
+/** Texts kept beside the thread, in versions counted from 1. */
+export interface Artifacts {
+  /** Keeps a text (or JSON) as the next version; the version comes back. */
+  save(name: string, content: unknown, mediaType?: string): number;
+  /** A version's text, the latest where none is asked for; `null` where there is none. */
+  load(name: string, version?: number): string | null;
+  list(): { [name: string]: { mediaType: string; versions: number; characters: number } };
+  /** How many versions there are. */
+  versions(name: string): number;
+}
+
 /** What a call brings beside its arguments. */
 export interface ToolContext {
   /** The call: its idempotency key. */
   readonly callId: string;
+  readonly threadId: string;
+  readonly runId: string;
+  /** Counted from 1. */
+  readonly step: number;
+  /** The agent that asks. */
+  readonly agent: string;
+  /** Who is signed in, as {@link PageHand.setUser} said; `null` for nobody. Never from arguments. */
+  readonly user: Json;
   /** Whether the user agreed to this very call. */
   readonly approved: boolean;
-  /** Aborted when the call is cancelled or takes too long. */
+  /** What the user answered to {@link requestApproval} beside their yes; `null` for nothing. */
+  readonly approval: Json;
+  /** Aborted when the call, or the job it began, is cancelled, and when the call takes too long. */
   readonly signal: AbortSignal;
+  readonly state: ToolState;
+  readonly artifacts: Artifacts;
+  /** What {@link PageHand.setMemory} finds; nothing where the page has no memory. */
+  readonly memory: { search(words: string, limit?: number): Promise<Json> };
+  /** Says how far the call is, or its job: a fraction from 0 to 1 (or `null`), and words for the user. */
+  progress(fraction: number | null, words?: string): void;
+  /** Words for the log (`pagehand-log`). */
+  log(words: string): void;
+  /** Asks the user first: return right after it. The call is made again once they agree. */
+  requestApproval(reason: string, payload?: unknown): void;
+  /** Of a `longRunning` tool: what `run` returns is how the job stands, and {@link complete} says how it ended. */
+  startJob(id: string): void;
+  /** Says how the job ended. The agent is told in a new step. */
+  complete(result: unknown): void;
 }
 
-/** A tool that runs in the page. */
-export interface Tool<A extends object = Arguments> {
+/** What an outgoing request holds, for whoever edits it. */
+export interface OutgoingRequest {
+  readonly threadId: string;
+  readonly runId: string;
+  readonly instructions: string;
+  /** The user's last message. */
+  readonly message: string | null;
+  /** How many messages are sent. */
+  readonly messages: number;
+  /** The tools that are offered. */
+  readonly tools: readonly string[];
+  readonly state: { readonly [key: string]: Json };
+}
+
+/** What an editor adds to a request. */
+export interface Additions {
+  /** A paragraph behind the instructions. */
+  instructions?: string;
+  /** Facts for the model. */
+  context?: { description: string; value: string }[];
+  /** AG-UI `forwardedProps`. */
+  options?: { [name: string]: Json };
+}
+
+/** A tool that runs in the page. With a schema written `as const`, `run` is typed by it. */
+export interface Tool<A extends object = Arguments, S = object> {
   /** `^[a-z][a-z0-9_]{2,63}$` */
   name: string;
   /** What it is for, to a model: what it does, when to use it, what comes back. At least 40 characters. */
   description: string;
   /** JSON Schema of the arguments; its root is an object. Absent: no arguments. */
-  parameters?: object;
+  parameters?: S;
+  /** JSON Schema of the result, where it promises one; another result is refused. */
+  output?: object;
+  /** Arguments that fit, for the model. */
+  examples?: A[];
   /** What it may change. */
   risk: Risk;
+  /** `pure` for what reads, `effect` for what changes anything, where absent. */
+  replay?: Replay;
   /** Who answers for it. */
   owner: string;
   /** `"1"` where absent. */
   version?: string;
+  /** The profiles whose agents may see it; all where absent. */
+  profiles?: string[];
+  /** What {@link PageHand.setFacts} must have said before an agent may see it: fact → the values that will do. */
+  requires?: { [fact: string]: Json | Json[] };
+  /** Whether a call may be answered at first with a job that goes on by itself. */
+  longRunning?: boolean;
   /** What a person reads on its card; the name in words where absent. */
-  label?: string;
-  /** When the user is asked: as the risk says (where absent), or always. */
-  approval?: 'risk' | 'always';
+  label?: Words;
+  /** What a person reads while it runs. */
+  progress?: Words;
+  /** Names it had before: still answered, and offered to a model only where it says so. */
+  aliases?: (string | { name: string; offered: boolean })[];
+  /** When the user is asked: as the policy says (where absent), always, or when the tool asks by itself. */
+  approval?: 'risk' | 'always' | 'tool';
   /** How long a call may take, in milliseconds; 60,000 where absent. */
   timeoutMs?: number;
   /** Runs it. Returns (or resolves to) anything JSON can say; what it throws, the model reads. */
   run(args: A, context: ToolContext): unknown;
+  /** Edits each outgoing request while the tool is registered. */
+  editRequest?(request: OutgoingRequest): Additions | void;
+}
+
+/** A named group of tools, resolved anew for each request. */
+export interface Toolset {
+  name: string;
+  owner: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each tool has arguments of its own
+  tools: Tool<any, any>[];
+  /** Which of them a request offers: `true` for all, `false` for none, or their names. Throwing offers none. */
+  resolve?(facts: { readonly [fact: string]: Json }): boolean | string[];
+  /** Frees what they hold; called when the toolset is closed or the panel is taken down. */
+  close?(): void;
+}
+
+/** What edits outgoing requests without being a function tool. */
+export interface Editor {
+  name: string;
+  owner: string;
+  /** Lower is earlier; 0 where absent. */
+  order?: number;
+  /** Cheap, and without effects: it runs before every model call. */
+  edit(request: OutgoingRequest): Additions | void;
+}
+
+/** A rule of a policy: where all of `when` holds, `then` stands. The first that holds decides. */
+export interface PolicyRule {
+  when?: {
+    risk?: Risk | Risk[];
+    owner?: string | string[];
+    scope?: Scope;
+    /** Where the arguments come from, the least trustworthy text counting: `tool` was read by one. */
+    arguments?: 'user' | 'model' | 'tool';
+    /** Key of the state → the values that will do. */
+    state?: { [key: string]: Json | Json[] };
+  };
+  then: 'allow' | 'ask' | 'refuse';
+  /** For the user where it asks, for the model where it refuses. */
+  reason?: string;
+  /** Whether a yes holds for the tool until the page is closed. */
+  once?: boolean;
+}
+
+/** What stands in a tool's place. */
+export type ToolAnswer =
+  | { result: unknown }
+  | { error: string | { code?: string; message: string; operator?: string; retryable?: boolean } };
+
+/** What a callback hears of a call. */
+export interface CallMoment {
+  readonly callId: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly owner: string;
+  readonly risk: Risk;
+  readonly arguments: Arguments;
+  readonly runId: string;
+  readonly step: number;
+}
+
+/** When a callback is asked, what it hears, and what it may answer. `undefined` is no answer. */
+export interface Moments {
+  'before-model': (heard: {
+    readonly threadId: string;
+    readonly runId: string;
+    readonly instructions: string;
+    readonly messages: number;
+    readonly tools: readonly string[];
+  }) => Maybe<{ text: string }>;
+  'after-model': (heard: {
+    readonly messageId: string;
+    readonly text: string;
+    readonly calls: readonly { readonly name: string; readonly arguments: string }[];
+  }) => Maybe<{ text: string }>;
+  'before-tool': (heard: CallMoment) => Maybe<ToolAnswer>;
+  'after-tool': (heard: CallMoment & { readonly result?: Json; readonly error?: Json }) => Maybe<ToolAnswer>;
+  error: (
+    heard:
+      | (CallMoment & { readonly error: Json; readonly model?: undefined })
+      | { readonly model: { readonly code: string; readonly message: string } },
+  ) => Maybe<ToolAnswer | { text: string }>;
+}
+
+type Maybe<T> = T | undefined | void | Promise<T | undefined | void>;
+
+/** What the registry says of itself. */
+export interface RegistryReport {
+  readonly tools: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly owner: string;
+    readonly scope: Scope;
+    readonly risk: Risk;
+    readonly hash: string;
+    readonly toolset: string | null;
+    readonly profiles: readonly string[];
+    readonly characters: number;
+  }[];
+  /** What each profile's declarations take; the one without a name has the tools that name none. */
+  readonly profiles: readonly {
+    readonly name: string;
+    readonly tools: number;
+    readonly characters: number;
+    readonly tokens: number;
+  }[];
+  /** Older names, and how often they were called since the panel was opened. */
+  readonly aliases: readonly {
+    readonly name: string;
+    readonly tool: string;
+    readonly uses: number;
+    readonly removable: boolean;
+  }[];
+  readonly calls: readonly {
+    readonly tool: string;
+    readonly owner: string;
+    readonly version: string;
+    readonly outcome: string;
+    readonly calls: number;
+    readonly ms: number;
+  }[];
+  /** Names nobody registered, and how often a model called them. */
+  readonly unknown: { readonly [name: string]: number };
+  /** Tools that can not be used, and why. */
+  readonly refused: readonly string[];
 }
 
 /** A definition as the registry has it. */
@@ -63,9 +315,13 @@ export interface ToolDefinition {
   readonly owner: string;
   readonly description: string;
   readonly parameters: object;
+  readonly output: object | null;
   readonly scope: Scope;
   readonly risk: Risk;
-  readonly label: string;
+  readonly replay: Replay;
+  readonly profiles: readonly string[];
+  readonly longRunning: boolean;
+  readonly label: Words;
 }
 
 /** A tool call's state. */
@@ -74,6 +330,7 @@ export type CallState =
   | 'input-available'
   | 'approval-requested'
   | 'running'
+  | 'pending'
   | 'result-available'
   | 'failed'
   | 'denied'
@@ -94,7 +351,7 @@ export type EndReason =
 
 /** An `Error` of ours has a code. `invalid_tool`: the message lists every fault, a line each. */
 export interface PageHandError extends Error {
-  code: 'invalid_tool' | 'invalid_options';
+  code: 'invalid_tool' | 'invalid_options' | 'invalid_policy' | 'policy_locked' | 'invalid_callback' | 'not_json';
 }
 
 export interface PageHandEventMap {
@@ -110,6 +367,21 @@ export interface PageHandEventMap {
     state: CallState;
     arguments: string;
   }>;
+  /** The model is asked; `tools` are those it is offered, as `name@version`. */
+  'pagehand-step-start': CustomEvent<{ runId: string; step: number; tools: string[] }>;
+  /** A call, or its job, says how far it is. */
+  'pagehand-tool-progress': CustomEvent<{ callId: string; fraction: number | null; text: string }>;
+  /** A call was settled, for those who count. `outcome` is `ok` or the error's code. */
+  'pagehand-tool-settled': CustomEvent<{
+    tool: string;
+    owner: string;
+    version: string;
+    outcome: string;
+    ms: number;
+    alias: string | null;
+  }>;
+  /** Words for the log. */
+  'pagehand-log': CustomEvent<{ text: string }>;
   /** A run ended. */
   'pagehand-run-end': CustomEvent<{ runId: string; reason: EndReason }>;
   /** The model could not be asked, or failed. */
@@ -136,6 +408,10 @@ export declare class PageHand extends HTMLElement {
   theme: 'light' | 'dark' | 'system';
   /** Attribute `instructions`: what the model is told about its work. Read when the panel is first mounted. */
   instructions: string;
+  /** Attribute `profile`: whose tools the agent may see. Read when the panel is first mounted. */
+  profile: string;
+  /** Attribute `agent`: what the agent is called, to its tools. Read when the panel is first mounted. */
+  agent: string;
   /** Attribute `open`: whether the panel is shown. */
   readonly isOpen: boolean;
   /** The thread at work; `null` before the panel is mounted. */
@@ -154,9 +430,41 @@ export declare class PageHand extends HTMLElement {
   /** Ends what is at work and begins an empty thread. */
   newThread(): Promise<void>;
   /** Adds a tool, once the panel is loaded. Rejects with a {@link PageHandError} that lists everything wrong with it. */
+  registerTool<const S extends object>(tool: Tool<FromSchema<S> & object, S> & { parameters: S }): Promise<void>;
   registerTool<A extends object = Arguments>(tool: Tool<A>): Promise<void>;
-  /** Takes a tool of the page out; `false` where there is none of that name. */
+  /** Takes a tool of the page, or an editor, out; `false` where there is none of that name. */
   unregisterTool(name: string): Promise<boolean>;
+  /** Adds a group of tools; `close` takes them all out. Rejects as `registerTool` does. */
+  registerToolset(toolset: Toolset): Promise<{ close(): Promise<boolean> }>;
+  /** Adds an editor of outgoing requests. */
+  registerEditor(editor: Editor): Promise<void>;
+  /** The rules of this element, once and for all; those of the gateway come behind them. */
+  definePolicy(rules: PolicyRule[]): Promise<void>;
+  /** What the page says of the session (who may what, where the user is); no tool can write it. */
+  setFacts(facts: { [fact: string]: unknown }): Promise<void>;
+  /** Who is signed in: an id, or an object with an `id`; `null` for nobody. */
+  setUser(user: unknown): Promise<void>;
+  /** Searches what the page remembers, for its tools. */
+  setMemory(search: ((words: string, limit: number) => unknown) | null): Promise<void>;
+  /** What the page was built against: a listing of `GET /tools`. Tools on which the gateway differs are not used. */
+  expectTools(tools: unknown): Promise<void>;
+  /** Hears of a moment, and may answer in its place. Those of one moment are asked in order; the first answer stands. */
+  on<W extends keyof Moments>(
+    when: W,
+    callback: Moments[W],
+    options?: { name?: string },
+  ): { ready: Promise<void>; remove(): Promise<boolean> };
+  /** Says what a job came to. */
+  complete(callId: string, answer: ToolAnswer): Promise<void>;
+  /** Stops a job. */
+  cancelJob(callId: string): Promise<void>;
+  /** Decides on an open approval, in the user's name. */
+  decide(
+    callId: string,
+    decision: { approve: true; arguments?: object; payload?: unknown } | { approve: false; reason?: string },
+  ): Promise<void>;
+  /** What the registry says of itself; `null` before the panel is mounted. */
+  readonly registry: { report(): RegistryReport | null };
 
   addEventListener<K extends keyof PageHandEventMap>(
     type: K,

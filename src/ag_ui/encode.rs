@@ -91,8 +91,8 @@ impl AgUiEncoder {
                 }
             }
             ModelEvent::CallEnd { slot } => self.close_calls(|call| call.slot == slot, out),
-            // Codecs behind the gateway close a call once, with its whole arguments, and run none.
-            ModelEvent::CallArguments { .. } | ModelEvent::CallResult { .. } => {}
+            // Codecs behind the gateway close a call once, with its whole arguments, and run none; nor has one callbacks.
+            ModelEvent::CallArguments { .. } | ModelEvent::CallResult { .. } | ModelEvent::Replace(_) => {}
             ModelEvent::Usage(usage) => self.usage = Some(usage),
             ModelEvent::Finish(_) => self.finish(out),
             ModelEvent::Error(error) => out.push(self.error(&error)),

@@ -35,6 +35,8 @@ pub(super) struct Call {
     pub(super) changes: Delta,
     /// The job it started.
     pub(super) job: Option<Job>,
+    /// The callback that answered in the tool's place.
+    pub(super) by: Option<String>,
     /// A result too long to read at once: the artifact's name and text.
     pub(super) aside: Option<(String, String)>,
     pub(super) state: State,
@@ -132,6 +134,7 @@ impl Call {
             started: None,
             changes: Delta::default(),
             job: None,
+            by: None,
             aside: None,
             state: State::Ready,
         }
@@ -214,6 +217,7 @@ impl Call {
     /// Takes an executor's answer.
     pub(super) fn finish(&mut self, answer: Answer, tools: &Resolved, limits: &Limits) {
         self.changes = answer.changes;
+        self.by = answer.by;
         match answer.outcome {
             Outcome::Result(result) => match check_result(tools, self.tool_name(), &result) {
                 Ok(()) => self.keep(result, limits),

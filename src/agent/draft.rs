@@ -77,6 +77,23 @@ impl Draft {
         self.slots.iter().any(|slot| slot.answered.is_some())
     }
 
+    /// The answer as it is now.
+    pub(super) fn so_far(&self) -> AssistantMessage {
+        let mut parts = self.parts.clone();
+        for slot in &self.slots {
+            parts[slot.place] = Part::Call(slot.call.clone());
+        }
+        AssistantMessage { id: self.message.clone(), parts, status: MessageStatus::Complete }
+    }
+
+    /// Puts words in the place of everything; the calls that are let go come back.
+    pub(super) fn replace(&mut self, text: String) -> Vec<ToolCall> {
+        let dropped = self.slots.drain(..).map(|slot| slot.call).collect();
+        self.parts = vec![Part::Text { text }];
+        self.open = false;
+        dropped
+    }
+
     /// The finished answer. One that broke off keeps its words and loses the calls nobody answered:
     /// a call that may be half written must neither run nor be sent back.
     pub(super) fn finish(mut self, status: MessageStatus) -> (AssistantMessage, Vec<Slot>) {

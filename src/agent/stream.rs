@@ -77,6 +77,11 @@ impl Stream {
                 total += usage;
                 return vec![Event::Usage(total)];
             }
+            ModelEvent::Replace(text) => {
+                let dropped = self.draft.replace(text.clone());
+                let cancelled = dropped.iter().map(|call| self.view(call, tools, CallState::Cancelled, at));
+                return cancelled.chain([Event::Replaced { message, text }]).collect();
+            }
             ModelEvent::Note(words) => return vec![Event::Note(words)],
             ModelEvent::Start | ModelEvent::Finish(_) | ModelEvent::Error(_) => {}
         }

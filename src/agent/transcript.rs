@@ -180,7 +180,7 @@ impl Fold {
             Entry::CallStart { call, .. } => {
                 self.started.add(call.as_str());
             }
-            Entry::Result { result, message, changes, job } => {
+            Entry::Result { result, message, changes, job, .. } => {
                 let message = ToolMessage { id: message.clone(), result: result.clone() };
                 if !self.results.contains(result.call.as_str()) {
                     let settled = Settled { message, changes: changes.clone(), job: job.clone() };

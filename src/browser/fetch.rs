@@ -9,7 +9,7 @@ use web_sys::ReadableStreamDefaultReader;
 use crate::browser::Abort;
 
 /// An answer on its way. Dropping it lets go of the connection.
-pub(super) struct Answer {
+pub(super) struct Reply {
     /// The HTTP status.
     pub(super) status: u16,
     response: Response,
@@ -23,7 +23,7 @@ pub(super) async fn send(
     url: &str,
     headers: &[(&str, &str)],
     body: Option<String>,
-) -> Result<Answer, ()> {
+) -> Result<Reply, ()> {
     let abort = Abort::new();
     let mut builder = RequestBuilder::new(url).method(method).abort_signal(abort.signal().as_ref());
     for (name, value) in headers {
@@ -34,10 +34,10 @@ pub(super) async fn send(
         None => builder.send().await,
     };
     let response = sent.map_err(drop)?;
-    Ok(Answer { status: response.status(), response, reader: None, abort })
+    Ok(Reply { status: response.status(), response, reader: None, abort })
 }
 
-impl Answer {
+impl Reply {
     /// A header, where the server lets the page see it.
     pub(super) fn header(&self, name: &str) -> Option<String> {
         self.response.headers().get(name)

@@ -1,20 +1,18 @@
 //! The gateway as a page sees it: ask the model, run a tool, list the tools. Knows nothing of the loop.
 
-use futures::future::LocalBoxFuture;
 use futures::stream::{LocalBoxStream, StreamExt, unfold};
 use gloo_net::http::Method;
 use serde_json::{Value, json};
 
 use crate::ag_ui::{AgUiDecoder, write_input};
-use crate::agent::ToolRequest;
-use crate::browser::fetch::{Answer, TextError, send};
-use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, Outcome, ToolError};
-use crate::tools::{Definition, error};
+use crate::browser::fetch::{Reply, send};
+use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
+use crate::tools::{Definition, Policy};
 
 /// Where the gateway is.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    base: String,
+    pub(super) base: String,
 }
 
 /// What `GET /tools` says.
@@ -24,6 +22,10 @@ pub struct Served {
     pub agent: AgentInfo,
     /// The tools behind the gateway.
     pub tools: Vec<ServedTool>,
+    /// The rules of the gateway's configuration, where it has any.
+    pub policy: Option<Policy>,
+    /// What is wrong with tools that it would serve, and what is wrong with what it says, in sentences.
+    pub faults: Vec<String>,
 }
 
 /// Who answers behind a gateway.
@@ -45,7 +47,7 @@ pub struct ServedTool {
 }
 
 // A tool's answer that is longer is refused: the model could not read it, and the page should not hold it.
-const MAX_RESULT_BYTES: usize = 2 * 1024 * 1024;
+pub(super) const MAX_RESULT_BYTES: usize = 8 * 1024 * 1024;
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 
 impl Gateway {
@@ -70,6 +72,27 @@ impl Gateway {
         read_served(&body).map_err(|why| format!("The gateway's list of tools can not be read: {why}."))
     }
 
+    /// What the model's provider, or a budget, refuses in these definitions: tool and sentence. A gateway that does not
+    /// answer refuses nothing.
+    pub async fn refusals(&self, definitions: &[Definition]) -> Vec<(String, String)> {
+        let tools: Vec<Value> = definitions.iter().map(Definition::to_json).collect();
+        let (url, body) = (format!("{}check", self.base), json!({ "tools": tools }).to_string());
+        let Ok(mut reply) = send(Method::POST, &url, &[], Some(body)).await else { return Vec::new() };
+        let told: Value = match reply.text(MAX_ERROR_BYTES).await {
+            Ok(body) if reply.status == 200 => serde_json::from_str(&body).unwrap_or_default(),
+            _ => Value::Null,
+        };
+        let text = |problem: &Value, field: &str| problem.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let problems = told.get("problems").and_then(Value::as_array).into_iter().flatten();
+        problems
+            .map(|problem| {
+                let (name, owner) = (text(problem, "name"), text(problem, "owner"));
+                let words = format!("tool \"{name}\" of {owner}: {}", text(problem, "message"));
+                (name, words)
+            })
+            .collect()
+    }
+
     /// Asks the model.
     #[must_use]
     pub fn call_model(&self, request: &ModelRequest) -> LocalBoxStream<'static, ModelEvent> {
@@ -83,31 +106,7 @@ impl Gateway {
         unfold(stream, |mut stream| async move { stream.next().await.map(|event| (event, stream)) }).boxed_local()
     }
 
-    /// Runs a tool behind the gateway, with the call's id as idempotency key.
-    #[must_use]
-    pub fn call_tool(&self, request: &ToolRequest) -> LocalBoxFuture<'static, Outcome> {
-        let url = format!("{}tools/{}", self.base, request.name);
-        let body = json!({ "arguments": request.arguments }).to_string();
-        let name = request.name.clone();
-        let call = request.call.clone();
-        let unreachable = self.unreachable();
-        Box::pin(async move {
-            let headers = [("idempotency-key", call.as_str())];
-            let Ok(mut answer) = send(Method::POST, &url, &headers, Some(body)).await else {
-                return Outcome::Error(ToolError::new("unreachable", unreachable).retryable());
-            };
-            match answer.text(MAX_RESULT_BYTES).await {
-                Ok(body) => read_outcome(&name, answer.status, &body),
-                Err(TextError::TooLong) => Outcome::Error(error::tool_error(&name, "its result is longer than 2 MiB")),
-                Err(TextError::Lost) => {
-                    let words = "the connection was lost before the result came; whether it took effect is unknown";
-                    Outcome::Error(error::tool_error(&name, words))
-                }
-            }
-        })
-    }
-
-    fn unreachable(&self) -> String {
+    pub(super) fn unreachable(&self) -> String {
         let place = if self.base.starts_with('/') { "" } else { self.base.as_str() };
         let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
         format!("The gateway{place} can not be reached. Check that it is running and that you are online.")
@@ -118,7 +117,7 @@ struct ModelStream {
     gateway: Gateway,
     body: Option<String>,
     decoder: AgUiDecoder,
-    answer: Option<Answer>,
+    answer: Option<Reply>,
     over: bool,
 }
 
@@ -183,31 +182,25 @@ fn read_served(body: &str) -> Result<Served, String> {
     let label = value.pointer("/agent/label").and_then(Value::as_str).unwrap_or_default().to_owned();
     let agent = AgentInfo { label, suggestions: texts(value.pointer("/agent/suggestions")) };
     let mut tools = Vec::new();
+    let refused = value.get("refused").and_then(Value::as_array).into_iter().flatten();
+    let mut faults: Vec<String> = refused.filter_map(|one| one.get("message")?.as_str()).map(str::to_owned).collect();
     for tool in value.get("tools").and_then(Value::as_array).into_iter().flatten() {
         let hash = tool.get("hash").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (definition, faults) = Definition::from_json(tool);
-        if !faults.is_empty() {
-            return Err(format!("{}: {}", definition.name, faults.join(", ")));
+        let (definition, bad) = Definition::from_json(tool, &["hash"]);
+        if bad.is_empty() {
+            tools.push(ServedTool { definition, hash });
+        } else {
+            faults.push(format!("{}: {}", definition.name, bad.join(", ")));
         }
-        tools.push(ServedTool { definition, hash });
     }
-    Ok(Served { agent, tools })
-}
-
-fn read_outcome(name: &str, status: u16, body: &str) -> Outcome {
-    let Ok(Value::Object(mut told)) = serde_json::from_str(body) else {
-        let words = format!("the gateway's answer can not be read (HTTP {status})");
-        return Outcome::Error(error::tool_error(name, &words));
+    let policy = match value.get("policy").filter(|policy| !policy.is_null()).map(Policy::from_json) {
+        None => None,
+        Some(Ok(policy)) => Some(policy),
+        // Rules that can not be read are not left out in silence: everything asks.
+        Some(Err(bad)) => {
+            faults.extend(bad);
+            Some(Policy::ask_always())
+        }
     };
-    if let Some(error) = told.get("error") {
-        let text = |field: &str| error.get(field).and_then(Value::as_str);
-        let retryable = error.get("retryable").and_then(Value::as_bool).unwrap_or(false);
-        let code = text("code").unwrap_or("tool_error").to_owned();
-        let message = text("message").unwrap_or("it failed without saying why").to_owned();
-        return Outcome::Error(ToolError { code: code.into(), message, operator: None, retryable });
-    }
-    match told.remove("result") {
-        Some(result) => Outcome::Result(result),
-        None => Outcome::Error(error::tool_error(name, "the gateway's answer holds neither a result nor an error")),
-    }
+    Ok(Served { agent, tools, policy, faults })
 }

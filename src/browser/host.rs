@@ -2,16 +2,20 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use futures::future::{AbortHandle, LocalBoxFuture, abortable, ready};
 use futures::stream::LocalBoxStream;
 
-use crate::agent::ToolRequest;
+use crate::agent::{ARTIFACTS, ToolRequest};
+use crate::browser::server_tool::{CHANGED, Heard};
 use crate::browser::tools::{BrowserTools, ToolContext};
-use crate::browser::{Abort, Gateway, Journal, clock};
-use crate::protocol::{ContextItem, Entry, Event, Millis, ModelEvent, ModelRequest, Names, Outcome, ToolCallId};
-use crate::session::Host;
-use crate::tools::error;
+use crate::browser::{Abort, Gateway, Journal, ThreadServices, clock, shared_state};
+use crate::protocol::{
+    Answer, ContextItem, Delta, Entry, Event, Millis, ModelEvent, ModelRequest, Names, Outcome, ToolCallId,
+};
+use crate::session::{Callbacks, Host};
+use crate::tools::{ToolState, error};
 
 /// Who is told of events.
 pub type Watcher = Rc<dyn Fn(&Event)>;
@@ -24,24 +28,42 @@ pub struct BrowserHost {
     pub tools: Rc<BrowserTools>,
     /// Where the thread is kept.
     pub journal: Rc<Journal>,
-    /// Who is told of events.
-    pub watcher: Watcher,
+    /// What the page gives its tools.
+    pub services: ThreadServices,
     running: Rc<RefCell<Names<Running>>>,
     warned: Cell<bool>,
 }
 
-/// How to stop a running tool.
+/// How to stop a running tool, or a job.
 enum Running {
     /// Aborts its signal when dropped.
     Browser(Abort),
     Server(AbortHandle),
+    /// A job behind the gateway: the wait for it, and its id there.
+    Job(AbortHandle, String),
 }
 
 impl BrowserHost {
     /// A world of these.
     #[must_use]
-    pub fn new(gateway: Gateway, tools: Rc<BrowserTools>, journal: Rc<Journal>, watcher: Watcher) -> Self {
-        Self { gateway, tools, journal, watcher, running: Rc::default(), warned: Cell::new(false) }
+    pub fn new(gateway: Gateway, tools: Rc<BrowserTools>, journal: Rc<Journal>, services: ThreadServices) -> Self {
+        Self { gateway, tools, journal, services, running: Rc::default(), warned: Cell::new(false) }
+    }
+
+    // Whoever began it says when it is done.
+    fn wait_for_page_job(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
+        let (services, running) = (self.services.clone(), Rc::clone(&self.running));
+        Box::pin(async move {
+            let end = services.end_of_job(&request.call).await;
+            if let Some(Running::Browser(mut abort)) = running.borrow_mut().remove(request.call.as_str()) {
+                abort.disarm();
+            }
+            end.unwrap_or_else(|| Outcome::Error(error::cancelled(&request.name, true)).into())
+        })
+    }
+
+    fn keep_changes(&self, changes: &Delta) {
+        shared_state::save(&self.services.shared.user_id(), changes);
     }
 }
 
@@ -64,47 +86,93 @@ impl Host for BrowserHost {
         self.gateway.call_model(&request)
     }
 
-    fn call_browser_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Outcome> {
+    fn call_browser_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
+        if request.job.is_some() {
+            return self.wait_for_page_job(request);
+        }
         let Some(tool) = self.tools.get(&request.name) else {
-            return Box::pin(ready(Outcome::Error(error::tool_error(&request.name, "it was unregistered"))));
+            return Box::pin(ready(Outcome::Error(error::tool_error(&request.name, "it was unregistered")).into()));
         };
         let abort = Abort::new();
-        let context = ToolContext { call: request.call.clone(), approved: request.approved, signal: abort.signal() };
-        self.running.borrow_mut().insert(request.call.0.clone(), Running::Browser(abort));
+        let call = request.call.0.clone();
+        let context = ToolContext {
+            state: ToolState::new(Arc::clone(&request.state)),
+            signal: abort.signal(),
+            services: self.services.clone(),
+            request: Rc::new(request),
+        };
+        self.running.borrow_mut().insert(call.clone(), Running::Browser(abort));
         let running = Rc::clone(&self.running);
+        let (state, artifacts) = (context.state.clone(), Rc::clone(&self.services.artifacts));
         Box::pin(async move {
-            let outcome = tool(request.arguments, context).await;
-            if let Some(Running::Browser(mut abort)) = running.borrow_mut().remove(request.call.as_str()) {
+            let arguments = context.request.arguments.clone();
+            let outcome = tool(arguments, context).await;
+            if !artifacts.is_empty() {
+                state.set(ARTIFACTS, true.into());
+            }
+            // A job goes on, and may still be cancelled.
+            if !matches!(outcome, Outcome::Interim(_))
+                && let Some(Running::Browser(mut abort)) = running.borrow_mut().remove(&call)
+            {
                 abort.disarm();
             }
-            outcome
+            Answer { changes: state.take_changes(), ..outcome.into() }
         })
     }
 
-    fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Outcome> {
+    fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
+        let (services, id) = (self.services.clone(), request.call.clone());
+        let heard: Heard = Rc::new(move |fraction, text| services.progress(&id, fraction, text));
         // Dropping the request's future lets go of the connection.
-        let (call, stop) = abortable(self.gateway.call_tool(&request));
-        self.running.borrow_mut().insert(request.call.0.clone(), Running::Server(stop));
-        let running = Rc::clone(&self.running);
+        let (call, stop) = abortable(self.gateway.call_tool(&request, heard));
+        let at_work = match &request.job {
+            Some(job) => Running::Job(stop, job.clone()),
+            None => Running::Server(stop),
+        };
+        self.running.borrow_mut().insert(request.call.0.clone(), at_work);
+        let (running, drifted) = (Rc::clone(&self.running), Rc::clone(&self.services.shared.drifted));
         Box::pin(async move {
-            let outcome = call.await;
+            let answer = call.await;
             running.borrow_mut().remove(request.call.as_str());
-            outcome.unwrap_or_else(|_| Outcome::Error(error::cancelled(&request.name, true)))
+            let answer = answer.unwrap_or_else(|_| Outcome::Error(error::cancelled(&request.name, true)).into());
+            if matches!(&answer.outcome, Outcome::Error(error) if error.code == CHANGED)
+                && let Some(drifted) = &*drifted.borrow()
+            {
+                drifted();
+            }
+            answer
         })
+    }
+
+    fn save_artifact(&self, name: &str, content: String) -> LocalBoxFuture<'_, ()> {
+        self.services.artifacts.save(name, content, "text/plain");
+        Box::pin(ready(()))
+    }
+
+    fn callbacks(&self) -> Callbacks {
+        self.services.shared.callbacks.clone()
     }
 
     fn cancel_tool(&self, call: &ToolCallId) {
+        self.services.stop_job(call);
         let running = self.running.borrow_mut().remove(call.as_str());
         match running {
             Some(Running::Browser(abort)) => drop(abort),
             Some(Running::Server(stop)) => stop.abort(),
+            Some(Running::Job(stop, job)) => {
+                stop.abort();
+                wasm_bindgen_futures::spawn_local(self.gateway.cancel_job(call.0.clone(), &job));
+            }
             None => {}
         }
     }
 
     fn save(&self, entry: &Entry) -> LocalBoxFuture<'_, ()> {
         if !self.journal.append(entry) && !self.warned.replace(true) {
-            (self.watcher)(&Event::NotSaved);
+            self.tell(&Event::NotSaved);
+        }
+        if let Entry::Result { changes, .. } | Entry::JobEnd { changes, .. } = entry {
+            self.keep_changes(changes);
         }
         Box::pin(ready(()))
     }
@@ -114,6 +182,6 @@ impl Host for BrowserHost {
     }
 
     fn tell(&self, event: &Event) {
-        (self.watcher)(event);
+        (self.services.watcher)(event);
     }
 }

@@ -3,16 +3,22 @@
 //! Needs no inline script, no `eval` and no HTML strings, so it works under a strict CSP and under Trusted Types.
 
 mod abort;
+mod artifacts;
 mod clock;
 mod fetch;
 mod gateway;
 mod host;
+mod server_tool;
+mod services;
+pub mod shared_state;
 mod storage;
 pub mod tools;
 pub mod url;
 
 pub use abort::Abort;
+pub use artifacts::Artifacts;
 pub use clock::{now, random_seed, sleep};
-pub use gateway::{AgentInfo, Gateway, Served};
+pub use gateway::{AgentInfo, Gateway, Served, ServedTool};
 pub use host::{BrowserHost, Watcher};
+pub use services::{Complete, MemorySearch, Services, ThreadServices};
 pub use storage::Journal;

@@ -111,6 +111,6 @@ fn forget(storage: &Storage, prefix: &str, from: u32) {
 }
 
 // Reading the property itself throws where storage is switched off.
-fn storage() -> Option<Storage> {
+pub(super) fn storage() -> Option<Storage> {
     web_sys::window()?.session_storage().ok().flatten()
 }

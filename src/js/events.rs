@@ -30,14 +30,27 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
             }
             dispatch(&element, "pagehand-run-end", &json!({ "runId": run, "reason": reason.as_str() }));
         }
-        Event::StepStart { .. }
-        | Event::TextDelta { .. }
+        Event::StepStart { run, step, tools, .. } => {
+            dispatch(&element, "pagehand-step-start", &json!({ "runId": run, "step": step, "tools": tools }));
+        }
+        Event::Progress { call, fraction, text } => {
+            dispatch(&element, "pagehand-tool-progress", &json!({ "callId": call, "fraction": fraction, "text": text }));
+        }
+        Event::Settled(call) => {
+            let detail = json!({
+                "tool": call.tool, "owner": call.owner, "version": call.version, "outcome": call.outcome, "ms": call.ms,
+                "alias": call.alias,
+            });
+            dispatch(&element, "pagehand-tool-settled", &detail);
+        }
+        Event::Note(text) => dispatch(&element, "pagehand-log", &json!({ "text": text })),
+        Event::TextDelta { .. }
         | Event::ReasoningDelta { .. }
         | Event::ArgumentsDelta { .. }
         | Event::MessageEnd { .. }
         | Event::DecisionRefused { .. }
         | Event::Usage(_)
-        | Event::Note(_)
+        | Event::Replaced { .. }
         | Event::NotSaved => {}
     })
 }

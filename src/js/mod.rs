@@ -2,20 +2,30 @@
 //!
 //! The contract is `www/types.d.ts`; the element that calls this is `www/page-hand.js`.
 
+mod callbacks;
+mod context;
 mod definition;
 mod events;
 mod tool;
 
 use std::rc::Rc;
 
-use js_sys::Function;
+use js_sys::{Function, Promise};
 use leptos::mount::{UnmountHandle, mount_to};
 use leptos::prelude::*;
 use serde_json::Value;
+use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlElement;
 
-use crate::browser::Watcher;
+use crate::agent::Decision;
+use crate::browser::tools::thrown_words;
+use crate::browser::{MemorySearch, Watcher};
+use crate::js::definition::field;
+use crate::protocol::{ToolCallId, delta_from_json};
+use crate::session::When;
+use crate::tools::{Editor, Expected, Policy, Toolset};
 use crate::ui::{App, Live, Options, Panel, STYLE};
 
 /// A panel at work in an element.
@@ -54,7 +64,14 @@ impl Instance {
         let (app, label, view) = owner.with(|| {
             let watcher: Watcher = events::dispatcher(element.clone());
             let label = Live::new(text("label"));
-            let setup = Options { gateway: text("gateway"), instructions: text("instructions"), name: text("name") };
+            let setup = Options {
+                gateway: text("gateway"),
+                instructions: text("instructions"),
+                name: text("name"),
+                agent: text("agent"),
+                profile: text("profile"),
+                language: text("language"),
+            };
             // The executor that drives the session is the one `mount_to` installs.
             let _ = any_spawner_ready();
             let app = App::open(element, setup, watcher);
@@ -82,30 +99,193 @@ impl Instance {
         self.app.new_thread();
     }
 
-    /// Adds a tool that runs in the page.
+    /// Adds a tool that runs in the page; `edit` is its `editRequest`, or undefined.
     ///
     /// # Errors
     /// An `Error` with the code `invalid_tool` and every fault of the definition.
     #[wasm_bindgen(js_name = registerTool)]
-    pub fn register_tool(&self, definition: JsValue, run: JsValue) -> Result<(), JsValue> {
-        let (definition, faults) = definition::read(definition, &run);
-        let name = definition.name.clone();
+    pub fn register_tool(&self, definition: JsValue, run: JsValue, edit: JsValue) -> Result<(), JsValue> {
+        let (tool, faults) = definition::page_tool(definition, run, &edit);
+        let name = tool.definition.name.clone();
         let problems = if faults.is_empty() {
-            let run = tool::executor(&name, run);
-            self.app.register(definition, run).err().unwrap_or_default()
+            self.app.register_tool(tool).err().unwrap_or_default()
         } else {
-            self.app.check(definition)
+            self.app.check(tool.definition)
         };
         let faults = faults.iter().map(|fault| format!("tool \"{name}\": {fault}"));
-        let all: Vec<String> = faults.chain(problems.iter().map(ToString::to_string)).collect();
-        if all.is_empty() { Ok(()) } else { Err(error("invalid_tool", &all.join("\n"))) }
+        all_well("invalid_tool", faults.chain(problems.iter().map(ToString::to_string)).collect())
     }
 
-    /// Takes a tool of the page out; `false` where there is none of that name.
+    /// Takes a tool of the page, or an editor, out; `false` where there is none of that name.
     #[wasm_bindgen(js_name = unregisterTool)]
     #[must_use]
     pub fn unregister_tool(&self, name: &str) -> bool {
         self.app.unregister(name)
+    }
+
+    /// Adds a toolset: `{name, owner, tools: [definition & {run, editRequest}], resolve, close}`.
+    ///
+    /// # Errors
+    /// An `Error` with the code `invalid_tool` and every fault of every tool.
+    #[wasm_bindgen(js_name = registerToolset)]
+    pub fn register_toolset(&self, toolset: &JsValue) -> Result<(), JsValue> {
+        let text = |name: &str| field(toolset, name).as_string().unwrap_or_default();
+        let (mut tools, mut faults) = (Vec::new(), Vec::new());
+        for tool in js_sys::Array::from(&field(toolset, "tools")).iter() {
+            let (tool, bad) = definition::page_tool(field(&tool, "definition"), field(&tool, "run"), &field(&tool, "edit"));
+            faults.extend(bad.iter().map(|fault| format!("tool \"{}\": {fault}", tool.definition.name)));
+            tools.push(tool);
+        }
+        let resolve = definition::resolver(field(toolset, "resolve"));
+        let close = definition::closer(&field(toolset, "close"));
+        let named = Toolset { name: text("name"), owner: text("owner"), resolve };
+        if faults.is_empty() {
+            let problems = self.app.register_toolset(named, tools, close).err().unwrap_or_default();
+            faults.extend(problems.iter().map(ToString::to_string));
+        }
+        all_well("invalid_tool", faults)
+    }
+
+    /// Takes a toolset out, with all its tools; `false` where there was none.
+    #[wasm_bindgen(js_name = closeToolset)]
+    #[must_use]
+    pub fn close_toolset(&self, name: &str) -> bool {
+        self.app.close_toolset(name)
+    }
+
+    /// Adds an editor of outgoing requests.
+    ///
+    /// # Errors
+    /// An `Error` with the code `invalid_tool` and everything that is wrong with it.
+    #[wasm_bindgen(js_name = registerEditor)]
+    pub fn register_editor(&self, name: String, owner: String, order: i32, edit: Function) -> Result<(), JsValue> {
+        let editor = Editor { name, owner, order, edit: definition::editor(edit) };
+        let problems = self.app.register_editor(editor).err().unwrap_or_default();
+        all_well("invalid_tool", problems.iter().map(ToString::to_string).collect())
+    }
+
+    /// The rules of this page, once and for all.
+    ///
+    /// # Errors
+    /// An `Error` with the code `invalid_policy` and everything that is wrong with them, or `policy_locked` where there
+    /// are some already.
+    #[wasm_bindgen(js_name = definePolicy)]
+    pub fn define_policy(&self, rules: &JsValue) -> Result<(), JsValue> {
+        let rules = from_js(rules).map_err(|why| error("invalid_policy", &why))?;
+        let policy = Policy::from_json(&rules).map_err(|faults| error("invalid_policy", &faults.join("\n")))?;
+        if self.app.set_policy(policy) {
+            return Ok(());
+        }
+        Err(error("policy_locked", "the policy of this element is defined already and can not be changed while it lives"))
+    }
+
+    /// What the host says of the session: an object, fact by fact.
+    ///
+    /// # Errors
+    /// An `Error` with the code `not_json`.
+    #[wasm_bindgen(js_name = setFacts)]
+    pub fn set_facts(&self, facts: &JsValue) -> Result<(), JsValue> {
+        let facts = from_js(facts).map_err(|why| error("not_json", &why))?;
+        self.app.set_facts(delta_from_json(&facts));
+        Ok(())
+    }
+
+    /// Who is signed in: a text, or an object with an `id`; null for nobody.
+    ///
+    /// # Errors
+    /// An `Error` with the code `not_json`.
+    #[wasm_bindgen(js_name = setUser)]
+    pub fn set_user(&self, user: &JsValue) -> Result<(), JsValue> {
+        self.app.set_user(from_js(user).map_err(|why| error("not_json", &why))?);
+        Ok(())
+    }
+
+    /// Searches memory for tools: `(words, limit) => results`.
+    #[wasm_bindgen(js_name = setMemory)]
+    pub fn set_memory(&self, search: &JsValue) {
+        *self.app.services().memory.borrow_mut() = search.dyn_ref::<Function>().map(|search| {
+            let search = search.clone();
+            let asking: MemorySearch = Rc::new(move |words: String, limit: u32| {
+                let asked = search.call2(&JsValue::UNDEFINED, &JsValue::from_str(&words), &JsValue::from(limit));
+                Box::pin(async move {
+                    let found = match asked {
+                        Ok(value) => JsFuture::from(Promise::resolve(&value)).await,
+                        Err(thrown) => Err(thrown),
+                    };
+                    found.map_err(|thrown| thrown_words(&thrown)).and_then(|found| from_js(&found))
+                })
+            });
+            asking
+        });
+    }
+
+    /// Has a function hear of a moment, and answer in its place.
+    ///
+    /// # Errors
+    /// An `Error` with the code `invalid_callback`: there is no such moment.
+    #[wasm_bindgen(js_name = addCallback)]
+    pub fn add_callback(&self, when: &str, name: &str, function: Function) -> Result<(), JsValue> {
+        let Some(moment) = When::parse(when) else {
+            let words = format!("\"{when}\" is no moment; there are before-model, after-model, before-tool, after-tool, error");
+            return Err(error("invalid_callback", &words));
+        };
+        self.app.services().callbacks.add(moment, name, callbacks::callback(function));
+        Ok(())
+    }
+
+    /// Takes out the callbacks of a name.
+    #[wasm_bindgen(js_name = removeCallback)]
+    pub fn remove_callback(&self, name: &str) {
+        self.app.services().callbacks.remove(name);
+    }
+
+    /// Says what a job came to: `{result}` or `{error}`.
+    ///
+    /// # Errors
+    /// An `Error` with the code `not_json`.
+    pub fn complete(&self, call: String, answer: &JsValue) -> Result<(), JsValue> {
+        let told = from_js(answer).map_err(|why| error("not_json", &why))?;
+        let answer = callbacks::answer(&told).ok_or_else(|| error("not_json", "an answer is { result } or { error }"))?;
+        self.app.complete(ToolCallId(call), answer);
+        Ok(())
+    }
+
+    /// Stops a job.
+    #[wasm_bindgen(js_name = cancelJob)]
+    pub fn cancel_job(&self, call: String) {
+        self.app.cancel_job(ToolCallId(call));
+    }
+
+    /// Decides on an approval: `{approve, arguments, payload, reason}`.
+    ///
+    /// # Errors
+    /// An `Error` with the code `not_json`.
+    pub fn decide(&self, call: String, decision: &JsValue) -> Result<(), JsValue> {
+        let told = from_js(decision).map_err(|why| error("not_json", &why))?;
+        let decision = if told.get("approve").and_then(Value::as_bool) == Some(true) {
+            let arguments = told.get("arguments").filter(|value| !value.is_null()).map(ToString::to_string);
+            Decision::Approve { arguments, payload: told.get("payload").cloned().unwrap_or_default() }
+        } else {
+            Decision::Deny { reason: told.get("reason").and_then(Value::as_str).map(str::to_owned) }
+        };
+        self.app.decide(ToolCallId(call), decision);
+        Ok(())
+    }
+
+    /// Says what the page was built against: a listing of `GET /tools`, or its tools.
+    ///
+    /// # Errors
+    /// An `Error` with the code `invalid_options`.
+    pub fn expect(&self, tools: &JsValue) -> Result<(), JsValue> {
+        let expected = from_js(tools).and_then(|json| Expected::list_from_json(&json));
+        self.app.expect(expected.map_err(|why| error("invalid_options", &why))?);
+        Ok(())
+    }
+
+    /// The tools, what each profile's declarations take, what was refused and why, and the counts.
+    #[must_use]
+    pub fn report(&self) -> JsValue {
+        to_js(&self.app.report())
     }
 
     /// The names of all tools there are now, with their scopes.
@@ -161,4 +341,23 @@ fn error(code: &str, message: &str) -> JsValue {
 /// JSON as JavaScript has it. By its text, so that a key such as `__proto__` is a plain property of its object.
 fn to_js(value: &serde_json::Value) -> JsValue {
     js_sys::JSON::parse(&value.to_string()).unwrap_or(JsValue::NULL)
+}
+
+/// JavaScript's value as JSON; `undefined` is null.
+fn from_js(value: &JsValue) -> Result<Value, String> {
+    if value.is_undefined() {
+        return Ok(Value::Null);
+    }
+    let text = js_sys::JSON::stringify(value).map_err(|thrown| thrown_words(&thrown))?;
+    let text = text.as_string().ok_or("it is not JSON")?;
+    serde_json::from_str(&text).map_err(|why| why.to_string())
+}
+
+fn set(object: &js_sys::Object, name: &str, value: &JsValue) {
+    // Fails only on a frozen object, and these are ours.
+    let _ = js_sys::Reflect::set(object, &JsValue::from_str(name), value);
+}
+
+fn all_well(code: &str, faults: Vec<String>) -> Result<(), JsValue> {
+    if faults.is_empty() { Ok(()) } else { Err(error(code, &faults.join("\n"))) }
 }

@@ -2,50 +2,76 @@
 
 use std::rc::Rc;
 
-use js_sys::{Function, JSON, Object, Promise, Reflect};
+use js_sys::{Function, JSON, Promise};
 use serde_json::Value;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
 use crate::browser::tools::{BrowserTool, ToolContext, thrown_name, thrown_words};
-use crate::js::to_js;
-use crate::protocol::{Outcome, ToolError};
+use crate::js::definition::field;
+use crate::js::{context, to_js};
+use crate::protocol::{Job, Outcome, ToolError};
 use crate::tools::error;
 
-// More than this is of no use to a model, and would fill the journal.
-const MAX_RESULT_CHARACTERS: usize = 256 * 1024;
+// More than this the page should not hold; what is too long to be read at once is kept as an artifact.
+const MAX_RESULT_CHARACTERS: usize = 8 * 1024 * 1024;
 
 /// A tool that calls `run(args, context)` and waits for what it returns.
 pub(super) fn executor(name: &str, run: JsValue) -> BrowserTool {
     let name: Rc<str> = name.into();
     Rc::new(move |arguments, context| {
         let (name, run) = (Rc::clone(&name), run.clone());
-        Box::pin(async move { call(&name, &run, &arguments, &context).await })
+        Box::pin(async move { call(&name, &run, &arguments, context).await })
     })
 }
 
-async fn call(name: &str, run: &JsValue, arguments: &Value, context: &ToolContext) -> Outcome {
+async fn call(name: &str, run: &JsValue, arguments: &Value, context: ToolContext) -> Outcome {
     let Some(run) = run.dyn_ref::<Function>() else {
         return Outcome::Error(error::tool_error(name, "it is no function"));
     };
-    let returned = match run.call2(&JsValue::UNDEFINED, &to_js(arguments), &context_object(context)) {
+    let signal = context.signal.clone();
+    let object = context::object(context);
+    let returned = match run.call2(&JsValue::UNDEFINED, &to_js(arguments), &object.value) {
         Ok(value) => JsFuture::from(Promise::resolve(&value)).await,
         Err(thrown) => Err(thrown),
     };
+    if let Some(asked) = object.asked() {
+        return asked;
+    }
     match returned {
-        Ok(value) => result(name, &value),
-        Err(thrown) if thrown_name(&thrown) == "AbortError" && is_aborted(context) => {
+        Ok(value) => match object.job() {
+            Some(job) => begun(name, job, &value),
+            None => outcome(name, &value),
+        },
+        Err(thrown) if thrown_name(&thrown) == "AbortError" && signal.is_some_and(|signal| signal.aborted()) => {
             Outcome::Error(error::cancelled(name, true))
         }
-        Err(thrown) => {
-            let mut error = error::tool_error(name, &thrown_words(&thrown));
-            error.retryable = Reflect::get(&thrown, &JsValue::from_str("retryable")).is_ok_and(|flag| flag.is_truthy());
-            Outcome::Error(error)
-        }
+        Err(thrown) => Outcome::Error(thrown_error(name, &thrown)),
     }
 }
 
-fn result(name: &str, value: &JsValue) -> Outcome {
+/// A thrown value as a tool's error. An `Error` may say its `code`, whether it is `retryable`, and words for the
+/// `operator`.
+fn thrown_error(name: &str, thrown: &JsValue) -> ToolError {
+    let mut told = error::tool_error(name, &thrown_words(thrown));
+    told.retryable = field(thrown, "retryable").is_truthy();
+    told.operator = field(thrown, "operator").as_string();
+    // A DOMException's code is a number of another age.
+    if let Some(code) = field(thrown, "code").as_string().filter(|code| !code.is_empty()) {
+        told.code = code.into();
+    }
+    told
+}
+
+fn begun(name: &str, job: String, value: &JsValue) -> Outcome {
+    match outcome(name, value) {
+        Outcome::Result(state) => Outcome::Interim(Job { id: job, state }),
+        other => other,
+    }
+}
+
+/// What a function returned, as JSON.
+pub(super) fn outcome(name: &str, value: &JsValue) -> Outcome {
     if value.is_undefined() {
         return Outcome::Result(Value::Null);
     }
@@ -62,25 +88,10 @@ fn result(name: &str, value: &JsValue) -> Outcome {
         Err(thrown) => return unserializable(&thrown_words(&thrown)),
     };
     if text.len() > MAX_RESULT_CHARACTERS {
-        return unserializable("it is longer than 256 KiB");
+        return unserializable("it is longer than 8 MiB");
     }
     match serde_json::from_str(&text) {
         Ok(result) => Outcome::Result(result),
         Err(why) => unserializable(&why.to_string()),
     }
-}
-
-fn context_object(context: &ToolContext) -> JsValue {
-    let object = Object::new();
-    let set = |name: &str, value: &JsValue| drop(Reflect::set(&object, &JsValue::from_str(name), value));
-    set("callId", &JsValue::from_str(context.call.as_str()));
-    set("approved", &JsValue::from_bool(context.approved));
-    if let Some(signal) = &context.signal {
-        set("signal", signal);
-    }
-    object.into()
-}
-
-fn is_aborted(context: &ToolContext) -> bool {
-    context.signal.as_ref().is_some_and(web_sys::AbortSignal::aborted)
 }

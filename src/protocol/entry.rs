@@ -53,6 +53,8 @@ pub enum Entry {
         changes: Delta,
         /// The job's id, where the call goes on by itself.
         job: Option<String>,
+        /// The callback that answered in the tool's place; the tool itself did not.
+        by: Option<String>,
     },
     /// A long-running call came to its end.
     JobEnd {

@@ -46,11 +46,13 @@ impl Entry {
                 ("at", (*at).into()),
                 ("scope", scope.as_str().into()),
             ]),
-            Self::Result { result, message, changes, job } => {
+            Self::Result { result, message, changes, job, by } => {
                 let mut line = result_to_json("result", result, message.as_str());
                 put_changes(&mut line, changes);
-                if let Some(job) = job {
-                    line["job"] = job.as_str().into();
+                for (name, text) in [("job", job), ("by", by)] {
+                    if let Some(text) = text {
+                        line[name] = text.as_str().into();
+                    }
                 }
                 line
             }
@@ -104,6 +106,7 @@ impl Entry {
                 message: message()?,
                 changes: changes(line),
                 job: text(line, "job"),
+                by: text(line, "by"),
             },
             "job_end" => Self::JobEnd {
                 result: result_from_json(line)?,

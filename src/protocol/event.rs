@@ -39,6 +39,13 @@ pub enum Event {
         /// The text.
         text: String,
     },
+    /// Words stand in the place of everything the answer has said so far.
+    Replaced {
+        /// Which message.
+        message: MessageId,
+        /// The words.
+        text: String,
+    },
     /// More of a call's arguments.
     ArgumentsDelta {
         /// Which call.

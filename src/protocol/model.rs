@@ -106,6 +106,8 @@ pub enum ModelEvent {
         /// What came of it, as text.
         content: String,
     },
+    /// Words in the place of everything said so far; the calls are let go. A callback's, never a model's.
+    Replace(String),
     /// Tokens spent so far in this step.
     Usage(Usage),
     /// The terminal event of a good stream.

@@ -139,11 +139,13 @@ pub struct Answer {
     pub outcome: Outcome,
     /// What it changed.
     pub changes: Delta,
+    /// The callback that answered in the tool's place.
+    pub by: Option<String>,
 }
 
 impl From<Outcome> for Answer {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, changes: Delta::default() }
+        Self { outcome, changes: Delta::default(), by: None }
     }
 }
 

@@ -4,6 +4,7 @@ use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 
 use crate::agent::ToolRequest;
+use crate::session::Callbacks;
 use crate::protocol::{Answer, ContextItem, Entry, Event, Millis, ModelEvent, ModelRequest, ToolCallId};
 
 /// What a world must be able to do. A browser is one, a test's fake another.
@@ -37,6 +38,11 @@ pub trait Host {
 
     /// Resolves at this time, or at once where it is past.
     fn sleep_until(&self, at: Millis) -> LocalBoxFuture<'static, ()>;
+
+    /// What the integrator wants to hear, and may answer.
+    fn callbacks(&self) -> Callbacks {
+        Callbacks::default()
+    }
 
     /// Shows an event to those who watch.
     fn tell(&self, event: &Event);

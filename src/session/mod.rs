@@ -2,104 +2,44 @@
 //!
 //! The only place below the browser with `.await`, and the only `match` on a tool's scope. Decides nothing.
 
+mod callbacks;
+mod handle;
 mod host;
 
+pub use callbacks::{Callback, Callbacks, Moment, Reply, When};
+pub use handle::Handle;
 pub use host::Host;
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::FutureExt;
-use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::channel::mpsc::{UnboundedReceiver, unbounded};
 use futures::future::LocalBoxFuture;
-use futures::stream::{FuturesUnordered, LocalBoxStream, StreamExt};
+use futures::stream::{self, FuturesUnordered, LocalBoxStream, StreamExt};
 
-use crate::agent::{Decision, Input, Output, Run, ToolRequest};
-use crate::protocol::{Answer, Millis, ModelEvent, Names, Outcome, Scope, State, ToolCallId};
-use crate::tools::{Facts, Policy, Registry};
-
-/// What the user, and whoever registers tools, says to a session.
-///
-/// All of it is asynchronous: the answers come as events. Dropping the last handle ends the session.
-#[derive(Clone, Debug)]
-pub struct Handle {
-    inputs: UnboundedSender<Input>,
-}
-
-impl Handle {
-    /// A handle of no session: what is said to it is lost. In the place of one that is to be let go of.
-    #[must_use]
-    pub fn closed() -> Self {
-        Self { inputs: unbounded().0 }
-    }
-
-    /// Sends a message; what is at work is ended first.
-    pub fn send(&self, text: impl Into<String>) {
-        self.input(Input::UserMessage(text.into()));
-    }
-
-    /// Stops what is at work.
-    pub fn stop(&self) {
-        self.input(Input::Stop);
-    }
-
-    /// Asks the model again after a run that did not end well.
-    pub fn retry(&self) {
-        self.input(Input::Retry);
-    }
-
-    /// Decides on an approval.
-    pub fn decide(&self, call: ToolCallId, decision: Decision) {
-        self.input(Input::Decision { call, decision });
-    }
-
-    /// Says which tools there are now; a step at work keeps those it began with.
-    pub fn tools(&self, registry: Arc<Registry>) {
-        self.input(Input::Tools(registry));
-    }
-
-    /// What the host says of the session now.
-    pub fn facts(&self, facts: Facts) {
-        self.input(Input::Facts(facts));
-    }
-
-    /// The rules of the session.
-    pub fn policy(&self, policy: Policy) {
-        self.input(Input::Policy(policy));
-    }
-
-    /// What tools remember beyond this thread.
-    pub fn state(&self, state: State) {
-        self.input(Input::State(state));
-    }
-
-    /// The answer of a call, from whoever has it: most often the end of a job that a call started.
-    pub fn complete(&self, call: ToolCallId, answer: Answer) {
-        self.input(Input::ToolOutcome { call, answer });
-    }
-
-    /// Stops a job.
-    pub fn cancel_job(&self, call: ToolCallId) {
-        self.input(Input::CancelJob { call });
-    }
-
-    fn input(&self, input: Input) {
-        // Fails only when the session is gone, and then there is nobody to tell.
-        let _ = self.inputs.unbounded_send(input);
-    }
-}
+use crate::agent::{Input, Output, Run, ToolRequest};
+use crate::protocol::{
+    Answer, FinishReason, Millis, ModelEvent, ModelRequest, Names, Outcome, Scope, ToolCallId,
+};
+use crate::tools::error;
 
 /// A session of this machine in this world: the handle, and the future that drives it until every handle is gone.
-pub fn session<H: Host>(run: Run, host: H) -> (Handle, impl Future<Output = ()>) {
+pub fn session<H: Host + 'static>(run: Run, host: H) -> (Handle, impl Future<Output = ()>) {
     let (inputs, commands) = unbounded();
     let driver = Driver {
         run,
-        host,
+        callbacks: host.callbacks(),
+        host: Rc::new(host),
         commands,
         model: None,
+        closing: None,
+        ready: VecDeque::new(),
         tools: FuturesUnordered::new(),
-        cancelled: Names::default(),
+        cancelled: Rc::default(),
         timer: None,
     };
     (Handle { inputs }, driver.drive())
@@ -107,15 +47,23 @@ pub fn session<H: Host>(run: Run, host: H) -> (Handle, impl Future<Output = ()>)
 
 struct Driver<H> {
     run: Run,
-    host: H,
+    host: Rc<H>,
+    callbacks: Callbacks,
     commands: UnboundedReceiver<Input>,
     model: Option<(u64, LocalBoxStream<'static, ModelEvent>)>,
+    /// The end of a model's stream, while callbacks are asked about it.
+    closing: Option<Closing>,
+    /// Inputs that are waiting, before all others but the user's.
+    ready: VecDeque<Input>,
     tools: FuturesUnordered<LocalBoxFuture<'static, (ToolCallId, Answer)>>,
-    cancelled: Names,
+    cancelled: Rc<RefCell<Names>>,
     timer: Option<(Millis, LocalBoxFuture<'static, ()>)>,
 }
 
-impl<H: Host> Driver<H> {
+/// A model call, its terminal event, and what a callback puts in its answer's place.
+type Closing = LocalBoxFuture<'static, (u64, ModelEvent, Option<String>)>;
+
+impl<H: Host + 'static> Driver<H> {
     async fn drive(mut self) {
         loop {
             while let Some(output) = self.run.poll() {
@@ -134,10 +82,13 @@ impl<H: Host> Driver<H> {
             Output::Event(event) => self.host.tell(&event),
             Output::CallModel { call, mut request } => {
                 request.context = self.host.context();
-                self.model = Some((call, self.host.call_model(request)));
+                self.model = Some((call, self.call_model(request)));
             }
             // Dropping the stream lets go of the connection behind it.
-            Output::CancelModel { call } => self.model = self.model.take().filter(|(at_work, _)| *at_work != call),
+            Output::CancelModel { call } => {
+                self.model = self.model.take().filter(|(at_work, _)| *at_work != call);
+                self.closing = None;
+            }
             Output::CallTool(request) => {
                 let call = request.call.clone();
                 let answer = self.call_tool(request);
@@ -146,17 +97,48 @@ impl<H: Host> Driver<H> {
             Output::SaveArtifact { name, content } => self.host.save_artifact(&name, content).await,
             Output::CancelTool { call } => {
                 self.host.cancel_tool(&call);
-                self.cancelled.add(call.0);
+                self.cancelled.borrow_mut().add(call.0);
             }
         }
     }
 
-    /// The one place that decides where a tool runs: its definition did.
-    fn call_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
-        match request.scope {
-            Scope::Browser => self.host.call_browser_tool(request),
-            Scope::Server => self.host.call_server_tool(request),
+    /// Asks the model, unless a callback answers in its place.
+    fn call_model(&self, request: ModelRequest) -> LocalBoxStream<'static, ModelEvent> {
+        if !self.callbacks.wants(When::BeforeModel) {
+            return self.host.call_model(request);
         }
+        let (callbacks, host) = (self.callbacks.clone(), Rc::clone(&self.host));
+        let opening = async move {
+            match callbacks.text(Moment::BeforeModel(Box::new(request.clone()))).await {
+                Some(text) => stream::iter([ModelEvent::Replace(text), ModelEvent::Finish(FinishReason::Done)]).boxed_local(),
+                None => host.call_model(request),
+            }
+        };
+        stream::once(opening).flatten().boxed_local()
+    }
+
+    /// Runs a tool, with the callbacks around it. A job that is taken up is its call's, which they have heard of.
+    fn call_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
+        let heard = [When::BeforeTool, When::AfterTool, When::OnError].iter().any(|when| self.callbacks.wants(*when));
+        if !heard || request.job.is_some() {
+            return call_where_it_runs(&*self.host, request);
+        }
+        let (callbacks, host, cancelled) = (self.callbacks.clone(), Rc::clone(&self.host), Rc::clone(&self.cancelled));
+        Box::pin(async move {
+            let mut answer = match callbacks.answer(Moment::BeforeTool(request.clone())).await {
+                Some(answer) => answer,
+                None if cancelled.borrow().contains(request.call.as_str()) => {
+                    return Outcome::Error(error::cancelled(&request.name, false)).into();
+                }
+                None => call_where_it_runs(&*host, request.clone()).await,
+            };
+            if matches!(answer.outcome, Outcome::Error(_)) {
+                let reply = callbacks.answer(Moment::ToolError(request.clone(), answer.clone())).await;
+                answer = in_place_of(answer, reply);
+            }
+            let reply = callbacks.answer(Moment::AfterTool(request, answer.clone())).await;
+            in_place_of(answer, reply)
+        })
     }
 
     /// Waits for whatever happens first; the user's word before all else. `None` when every handle is gone.
@@ -178,6 +160,9 @@ impl<H: Host> Driver<H> {
         if let Poll::Ready(command) = self.commands.poll_next_unpin(context) {
             return Poll::Ready(command);
         }
+        if let Some(input) = self.ready.pop_front() {
+            return Poll::Ready(Some(input));
+        }
         while let Poll::Ready(Some((call, answer))) = self.tools.poll_next_unpin(context) {
             if !self.is_echo_of_cancel(&call, &answer.outcome) {
                 return Poll::Ready(Some(Input::ToolOutcome { call, answer }));
@@ -186,13 +171,22 @@ impl<H: Host> Driver<H> {
         if let Some((call, stream)) = &mut self.model {
             let call = *call;
             match stream.poll_next_unpin(context) {
-                Poll::Ready(Some(event)) => return Poll::Ready(Some(Input::Model { call, event })),
+                Poll::Ready(Some(event)) => match self.close(call, event) {
+                    Some(event) => return Poll::Ready(Some(Input::Model { call, event })),
+                    None => self.model = None,
+                },
                 Poll::Ready(None) => {
                     self.model = None;
                     return Poll::Ready(Some(Input::ModelClosed { call }));
                 }
                 Poll::Pending => {}
             }
+        }
+        if let Some(closing) = &mut self.closing
+            && let Poll::Ready((call, event, text)) = closing.poll_unpin(context)
+        {
+            self.closing = None;
+            return Poll::Ready(Some(self.closed(call, event, text)));
         }
         if let Some((_, timer)) = &mut self.timer
             && timer.poll_unpin(context).is_ready()
@@ -203,9 +197,46 @@ impl<H: Host> Driver<H> {
         Poll::Pending
     }
 
+    // The end of an answer waits for the callbacks that want to hear of it; everything else goes on.
+    fn close(&mut self, call: u64, event: ModelEvent) -> Option<ModelEvent> {
+        let moment = match &event {
+            ModelEvent::Finish(_) if self.callbacks.wants(When::AfterModel) => {
+                self.run.answer_so_far().map(Moment::AfterModel)
+            }
+            ModelEvent::Error(error) if self.callbacks.wants(When::OnError) => Some(Moment::ModelError(error.clone())),
+            _ => None,
+        };
+        let Some(moment) = moment else { return Some(event) };
+        let callbacks = self.callbacks.clone();
+        self.closing = Some(Box::pin(async move { (call, event, callbacks.text(moment).await) }));
+        None
+    }
+
+    fn closed(&mut self, call: u64, event: ModelEvent, text: Option<String>) -> Input {
+        let Some(text) = text else { return Input::Model { call, event } };
+        self.ready.push_back(Input::Model { call, event: ModelEvent::Finish(FinishReason::Done) });
+        Input::Model { call, event: ModelEvent::Replace(text) }
+    }
+
     // A tool that obeyed the signal says so; only a real result that comes late is worth recording.
     fn is_echo_of_cancel(&mut self, call: &ToolCallId, outcome: &Outcome) -> bool {
-        self.cancelled.remove(call.as_str()).is_some()
+        self.cancelled.borrow_mut().remove(call.as_str()).is_some()
             && matches!(outcome, Outcome::Error(error) if error.code == "cancelled")
+    }
+}
+
+/// The one place that decides where a tool runs: its definition did.
+fn call_where_it_runs(host: &impl Host, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
+    match request.scope {
+        Scope::Browser => host.call_browser_tool(request),
+        Scope::Server => host.call_server_tool(request),
+    }
+}
+
+// What the tool changed stands, whoever words its outcome.
+fn in_place_of(answer: Answer, reply: Option<Answer>) -> Answer {
+    match reply {
+        Some(reply) => Answer { changes: answer.changes, ..reply },
+        None => answer,
     }
 }

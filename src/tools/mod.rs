@@ -11,13 +11,17 @@
 //! | [`Schema`] | a definition's JSON Schema, compiled once |
 //! | [`Policy`] | whether a call may run, the user is asked, or it is refused |
 //! | [`ToolState`] | what a call remembers and changes |
+//! | [`cross_check`], [`diff`] | whether page and gateway agree; what changed in a definition |
+//! | [`external`] | tools that somebody else defines |
 //! | [`Metrics`] | how often each tool was called, and what came of it |
 //!
 //! Knows nothing of how a tool is run.
 
 mod definition;
 mod definition_json;
+mod diff;
 pub mod error;
+pub mod external;
 mod metrics;
 mod nearest;
 mod policy;
@@ -30,6 +34,7 @@ mod validate;
 mod words;
 
 pub use definition::{Alias, Approval, Definition, humanise};
+pub use diff::{Expected, cross_check, diff};
 pub use metrics::{Count, Metrics};
 pub use policy::{Case, Policy, Provenance, Rule, Verdict};
 pub use registry::{Executor, Profile, Refusals, Registration, Registry, Rules};

@@ -80,6 +80,26 @@ impl Policy {
         Self { rules, granted: Names::default() }
     }
 
+    /// Puts another's rules behind these.
+    pub fn append(&mut self, other: &Self) {
+        self.rules.extend(other.rules.iter().cloned());
+    }
+
+    /// The policy that asks before every call: for rules that could not be read.
+    #[must_use]
+    pub fn ask_always() -> Self {
+        let verdict = always_asks();
+        let rule = Rule {
+            risks: Vec::new(),
+            owners: Vec::new(),
+            scope: None,
+            arguments: None,
+            state: Names::default(),
+            verdict,
+        };
+        Self::new(vec![rule])
+    }
+
     /// Judges a call.
     #[must_use]
     pub fn judge(&self, case: &Case<'_>) -> Verdict {

@@ -1,6 +1,7 @@
 //! The question before a call runs: why, the exact arguments (which can be changed), yes or no.
 
 use leptos::prelude::*;
+use serde_json::Value;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlTextAreaElement, ShadowRoot};
 
@@ -9,9 +10,9 @@ use crate::ui::node::{Child, Node, Place, live, node};
 use crate::ui::{App, CallItem, frame, words};
 
 /// The question.
-pub(super) fn approval(app: &App, item: &CallItem, reason: &str) -> Node {
+pub(super) fn approval(app: &App, item: &CallItem, reason: &str, payload: &Value) -> Node {
     let original = item.view.peek(|view| words::pretty(&view.arguments));
-    let (group, area) = (Place::new(), Place::new());
+    let (group, area, reply) = (Place::new(), Place::new(), Place::new());
     take_focus(group);
     let field = format!("pagehand-arguments-{}", item.id);
     let rows = original.lines().count().clamp(2, 12).to_string();
@@ -30,7 +31,13 @@ pub(super) fn approval(app: &App, item: &CallItem, reason: &str) -> Node {
     let written = original.clone();
     let approve = move |_| {
         let now = value_of(area).unwrap_or_else(|| original.clone());
-        decide(Decision::Approve { arguments: (now != original).then_some(now) });
+        // What is not JSON is taken as the text it is.
+        let payload = value_of(reply).filter(|text| !text.trim().is_empty());
+        let payload = payload.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
+        decide(Decision::Approve {
+            arguments: (now != original).then_some(now),
+            payload: payload.unwrap_or_default(),
+        });
     };
     let buttons = node("div")
         .class("approval-buttons")
@@ -54,8 +61,29 @@ pub(super) fn approval(app: &App, item: &CallItem, reason: &str) -> Node {
                 .place(area)
                 .child(written),
         )
+        .child((!payload.is_null()).then(|| asked(item, payload, reply)).view())
         .child(error)
         .child(buttons)
+}
+
+// What the tool asks beside its arguments, and the place for an answer to it.
+fn asked(item: &CallItem, payload: &Value, reply: Place) -> Node {
+    let field = format!("pagehand-reply-{}", item.id);
+    let words = match payload {
+        Value::String(words) => words.clone(),
+        other => words::pretty(&other.to_string()),
+    };
+    node("div")
+        .class("approval-asked")
+        .child(node("pre").attr("tabindex", "0").child(node("code").child(words)))
+        .child(node("label").attr("for", field.clone()).child("Your answer to the tool"))
+        .child(
+            node("textarea")
+                .attr("id", field)
+                .class("approval-arguments")
+                .attr("rows", "2")
+                .place(reply),
+        )
 }
 
 fn button(part: &str, class: &str, words: &str) -> Node {

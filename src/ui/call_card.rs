@@ -43,6 +43,7 @@ pub(super) fn call_card(app: &App, item: CallItem) -> Node {
         .child(head)
         .child(node("div").class("call-where").child(place))
         .child(question(app, &item, state.clone()))
+        .child(progress(app, &item, state.clone()))
         .child(arguments(item.view))
         .child(live(move || outcome(&state.get())))
 }
@@ -50,13 +51,43 @@ pub(super) fn call_card(app: &App, item: CallItem) -> Node {
 fn question(app: &App, item: &CallItem, state: Live<CallState>) -> AnyView {
     let (app, item) = (app.clone(), item.clone());
     live(move || match state.get() {
-        CallState::ApprovalRequested { reason } => approval(&app, &item, &reason).view(),
+        CallState::ApprovalRequested { reason, payload } => approval(&app, &item, &reason, &payload).view(),
         _ => nothing(),
     })
 }
 
+// How far it is, and the way to stop what goes on by itself.
+fn progress(app: &App, item: &CallItem, state: Live<CallState>) -> AnyView {
+    let (app, item) = (app.clone(), item.clone());
+    live(move || {
+        let pending = state.with(|state| matches!(state, CallState::Pending { .. }));
+        if !pending && state.with(|state| !matches!(state, CallState::Running)) {
+            return nothing();
+        }
+        let told = item.progress.clone();
+        let words = live(move || match told.get() {
+            None => nothing(),
+            Some((fraction, words)) => {
+                let bar = fraction.map(|fraction| {
+                    node("progress").attr("max", "1").attr("value", fraction.to_string()).attr("aria-label", "Progress")
+                });
+                node("div").class("call-progress").child(bar.view()).child(node("span").child(words)).view()
+            }
+        });
+        let (app, call) = (app.clone(), item.id.clone());
+        let cancel = pending.then(|| {
+            node("button")
+                .attr("type", "button")
+                .attr("part", "cancel-job")
+                .on("click", move |_| app.cancel_job(call.clone()))
+                .child("Cancel")
+        });
+        vec![words, cancel.view()].view()
+    })
+}
+
 fn where_it_runs(store: &Store, view: &CallView) -> String {
-    let scope = view.scope.or_else(|| store.registry.with(|registry| registry.get(&view.name).map(|tool| tool.scope)));
+    let scope = view.scope.or_else(|| store.registry.with(|registry| registry.find(&view.name).map(|tool| tool.scope)));
     if scope.is_none() && matches!(view.state, CallState::Failed { .. }) {
         return "not run".to_owned();
     }
@@ -80,6 +111,7 @@ fn outcome(state: &CallState) -> AnyView {
         | CallState::InputAvailable
         | CallState::ApprovalRequested { .. }
         | CallState::Running
+        | CallState::Pending { .. }
         | CallState::Denied
         | CallState::Cancelled => nothing(),
     }

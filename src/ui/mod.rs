@@ -28,7 +28,7 @@ mod store;
 mod transcript;
 mod words;
 
-pub use app::{App, Options, RegisterError};
+pub use app::{App, Options, PageTool, RegisterError};
 pub use live::Live;
 pub use panel::{Panel, STYLE};
 pub use store::{CallItem, Item, Store, TextItem};

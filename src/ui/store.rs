@@ -34,6 +34,8 @@ pub struct Store {
     pub registry: Live<Arc<Registry>>,
     /// Whether the model was asked and has said nothing yet.
     pub waiting: Live<bool>,
+    /// The language of labels.
+    pub language: Live<String>,
 }
 
 /// One thing in the thread.
@@ -75,6 +77,8 @@ pub struct CallItem {
     pub started: Live<Option<Millis>>,
     /// Why the last decision could not be taken.
     pub refused: Live<Option<String>>,
+    /// How far it is: a fraction where it knows, and what it is doing.
+    pub progress: Live<Option<(Option<f64>, String)>>,
 }
 
 impl Store {
@@ -91,6 +95,7 @@ impl Store {
             agent: Live::new(AgentInfo::default()),
             registry: Live::new(Arc::default()),
             waiting: Live::new(false),
+            language: Live::new(String::new()),
         }
     }
 
@@ -106,7 +111,7 @@ impl Store {
                         items.push(item_of(&answer.id, at, part, answer.status, transcript));
                     }
                 }
-                Message::Tool(_) => {}
+                Message::Tool(_) | Message::Job { .. } => {}
             }
         }
         self.items.set(items);
@@ -134,6 +139,12 @@ impl Store {
                     item.view.update(|view| view.arguments.push_str(text));
                 }
             }
+            Event::Replaced { message, text } => self.replace_words(message, text),
+            Event::Progress { call, fraction, text } => {
+                if let Some(item) = self.call(call) {
+                    item.progress.set(Some((*fraction, text.clone())));
+                }
+            }
             Event::MessageEnd { message, status } => self.end_message(message, *status),
             Event::Call(view) => self.show_call(view),
             Event::DecisionRefused { call, reason } => {
@@ -142,7 +153,7 @@ impl Store {
                 }
             }
             Event::Usage(usage) => self.usage.set(*usage),
-            Event::Note(_) => {}
+            Event::Note(_) | Event::Settled(_) => {}
             Event::NotSaved => self.notice.set(Some(words::NOT_SAVED.to_owned())),
             Event::RunEnd { reason, .. } => {
                 self.running.set(false);
@@ -158,7 +169,7 @@ impl Store {
     /// What a tool is called: its label, or its name in words.
     #[must_use]
     pub fn title_of(&self, name: &str) -> String {
-        let label = self.registry.with(|registry| registry.get(name).map(|tool| tool.title()));
+        let label = self.registry.with(|registry| registry.find(name).map(|tool| tool.title(&self.language.now())));
         label.unwrap_or_else(|| humanise(name))
     }
 
@@ -195,6 +206,22 @@ impl Store {
         item.push(text);
     }
 
+    // A callback put other words in the place of an answer's. They have a key of their own, for a row of their own.
+    fn replace_words(&self, message: &MessageId, text: &str) {
+        self.waiting.set(false);
+        let mut item = TextItem::new(message, 0);
+        item.id.push('r');
+        let shown = item.clone();
+        self.items.update(|items| {
+            items.retain(|item| match item {
+                Item::Text(text) | Item::Reasoning(text) => text.message != *message,
+                Item::User(..) | Item::Call(_) => true,
+            });
+            items.push(Item::Text(shown));
+        });
+        item.push(text);
+    }
+
     fn end_message(&self, message: &MessageId, status: MessageStatus) {
         self.waiting.set(false);
         let texts: Vec<TextItem> = self.items.peek(|items| {
@@ -218,7 +245,14 @@ impl Store {
             return self.items.update(|items| items.push(Item::Call(item)));
         };
         match view.state {
-            CallState::Running => item.started.set(Some(view.at)),
+            CallState::Running => {
+                item.started.set(Some(view.at));
+                let words = self.registry.with(|registry| {
+                    let tool = registry.find(&view.name)?;
+                    Some(tool.progress.in_language(&self.language.now()).to_owned())
+                });
+                item.progress.set(words.filter(|words| !words.is_empty()).map(|words| (None, words)));
+            }
             CallState::ApprovalRequested { .. } => item.refused.set(None),
             _ => {}
         }
@@ -281,7 +315,13 @@ impl TextItem {
 impl CallItem {
     fn new(view: CallView) -> Self {
         let started = matches!(view.state, CallState::Running).then_some(view.at);
-        Self { id: view.id.clone(), view: Live::new(view), started: Live::new(started), refused: Live::new(None) }
+        Self {
+            id: view.id.clone(),
+            view: Live::new(view),
+            started: Live::new(started),
+            refused: Live::new(None),
+            progress: Live::new(None),
+        }
     }
 }
 

@@ -57,6 +57,7 @@ pub(super) fn of_state(state: &CallState) -> &'static str {
         CallState::InputAvailable => "waiting",
         CallState::ApprovalRequested { .. } => "needs your approval",
         CallState::Running => "running",
+        CallState::Pending { .. } => "goes on",
         CallState::ResultAvailable { .. } => "done",
         CallState::Failed { .. } => "failed",
         CallState::Denied => "declined",

@@ -21,7 +21,7 @@ export async function start(): Promise<void> {
   try {
     await hand.registerTool(assign);
   } catch (error) {
-    const code: 'invalid_tool' | 'invalid_options' = (error as PageHandError).code;
+    const code: PageHandError['code'] = (error as PageHandError).code;
     console.error(code);
   }
   hand.placement = 'floating';

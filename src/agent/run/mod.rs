@@ -15,7 +15,7 @@ use crate::agent::stream::Stream;
 use crate::agent::transcript::OpenJob;
 use crate::agent::{Input, Limits, Output, Transcript};
 use crate::protocol::{
-    CallState, CallView, EndReason, Entry, Event, IdMint, Lifetime, Message, MessageId, Millis, Names, RunId, State,
+    AssistantMessage, CallState, CallView, EndReason, Entry, Event, IdMint, Lifetime, Message, MessageId, Millis, Names, RunId, State,
     ThreadId, ToolCall, ToolMessage, ToolResult, Usage,
 };
 use crate::tools::{Facts, Policy, Registry, Resolved};
@@ -112,7 +112,7 @@ impl Run {
         run.untold = unfinished.untold;
         run.jobs = unfinished.jobs.into_iter().map(|job| (job, false)).collect();
         for ToolMessage { id, result } in unfinished.settled {
-            run.save(Entry::Result { result, message: id, changes: Names::default(), job: None });
+            run.save(Entry::Result { result, message: id, changes: Names::default(), job: None, by: None });
         }
         if let Some(id) = unfinished.run {
             run.last_end = Some(EndReason::Interrupted);
@@ -132,6 +132,15 @@ impl Run {
     #[must_use]
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
+    }
+
+    /// The model's answer as far as it has come; `None` while no model is asked.
+    #[must_use]
+    pub fn answer_so_far(&self) -> Option<AssistantMessage> {
+        match &self.phase {
+            Phase::Streaming(_, stream) => Some(stream.draft.so_far()),
+            Phase::Idle | Phase::Settling(..) => None,
+        }
     }
 
     /// Whether a run is at work.

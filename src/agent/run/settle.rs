@@ -60,7 +60,8 @@ impl Run {
             if let Some((name, content)) = call.aside.take() {
                 self.outputs.push_back(Output::SaveArtifact { name, content });
             }
-            self.save(Entry::Result { result, message, changes: lasting(&call.changes), job });
+            let by = call.by.clone();
+            self.save(Entry::Result { result, message, changes: lasting(&call.changes), job, by });
             if let Some(settled) = call.settled(self.at) {
                 self.event(Event::Settled(settled));
             }

@@ -17,13 +17,13 @@ const SHOWN_MS: u64 = 3000;
 pub(super) fn scroll_definition() -> Definition {
     let description = "Scrolls the screen to the first visible place that holds the given text, as it reads on the \
          screen. Returns the text of that place. Use page_read first when you do not know what is there.";
-    shared("scroll_to", "Scroll", Approval::Tool, description, json!({ "text": wanted() }))
+    shared("scroll_to", "Scroll", Approval::Tool, description, json!({ "text": wanted() }), &["text"])
 }
 
 pub(super) fn definition() -> Definition {
     let description = "Scrolls to the first visible place that holds the given text and marks it for three seconds, to \
          point something out to the user. Returns the text of that place.";
-    shared("highlight", "Point out", Approval::Tool, description, json!({ "text": wanted() }))
+    shared("highlight", "Point out", Approval::Tool, description, json!({ "text": wanted() }), &["text"])
 }
 
 pub(super) fn scroll_to(arguments: &Value) -> Outcome {

@@ -8,9 +8,11 @@
 //! | `clipboard_read` | `clipboard` | always |
 //! | `scroll_to`, `highlight` | `highlight` | no |
 //! | `open_link` | `open_link` | always |
+//! | `artifact_read` | `artifact_read` | no; offered where there is an artifact |
 //!
 //! Knows nothing of the loop.
 
+mod artifact_read;
 mod clipboard;
 mod highlight;
 mod navigate;
@@ -24,26 +26,31 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::agent::ToolRequest;
+use crate::browser::ThreadServices;
+
 use futures::future::LocalBoxFuture;
 use serde_json::{Value, json};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{AbortSignal, HtmlElement};
 
-use crate::protocol::{Names, Outcome, Risk, Scope, ToolCallId};
-use crate::tools::{Approval, Definition, error};
+use crate::protocol::{Names, Outcome, Risk, Scope};
+use crate::tools::{Approval, Definition, ToolState, error};
 
 /// What runs a tool in the page. The arguments fit its schema.
 pub type BrowserTool = Rc<dyn Fn(Value, ToolContext) -> LocalBoxFuture<'static, Outcome>>;
 
 /// What a call brings beside its arguments.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ToolContext {
-    /// The call: its idempotency key.
-    pub call: ToolCallId,
-    /// Whether the user agreed to this very call.
-    pub approved: bool,
-    /// Aborted when the call is cancelled.
+    /// The call as it was made: its id (the idempotency key), thread, run, step, agent, the user's approval.
+    pub request: Rc<ToolRequest>,
+    /// What tools remember, and what this call changes of it.
+    pub state: ToolState,
+    /// Aborted when the call, or the job it began, is cancelled.
     pub signal: Option<AbortSignal>,
+    /// What the page gives its tools.
+    pub services: ThreadServices,
 }
 
 /// Every tool that runs in the page, by name.
@@ -82,6 +89,10 @@ pub fn built_in(element: &HtmlElement) -> Vec<(Definition, BrowserTool)> {
         (highlight::scroll_definition(), tool(|arguments, _| async move { highlight::scroll_to(&arguments) })),
         (highlight::definition(), tool(|arguments, _| highlight::highlight(arguments))),
         (open_link::definition(), tool(|arguments, _| async move { open_link::call(&arguments) })),
+        (
+            artifact_read::definition(),
+            tool(|arguments, context| async move { artifact_read::call(&arguments, &context) }),
+        ),
     ]
 }
 
@@ -93,22 +104,22 @@ where
 }
 
 // What the built-in definitions share.
-fn definition(name: &str, label: &str, approval: Approval, description: &str, properties: Value) -> Definition {
-    let required: Vec<String> = properties.as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default();
+fn definition(
+    name: &str,
+    label: &str,
+    approval: Approval,
+    description: &str,
+    properties: Value,
+    required: &[&str],
+) -> Definition {
     let mut parameters = json!({ "type": "object", "required": required, "additionalProperties": false });
     parameters["properties"] = properties;
-    Definition {
-        name: name.to_owned(),
-        version: "1".to_owned(),
-        owner: "pagehand".to_owned(),
-        description: description.to_owned(),
-        parameters: Arc::new(parameters),
-        scope: Scope::Browser,
-        risk: Risk::Read,
-        approval,
-        timeout_ms: None,
-        label: label.to_owned(),
-    }
+    let mut definition = Definition::new(name, description, Scope::Browser, Risk::Read);
+    definition.owner = "pagehand".to_owned();
+    definition.parameters = Arc::new(parameters);
+    definition.approval = approval;
+    definition.label = label.into();
+    definition
 }
 
 fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {

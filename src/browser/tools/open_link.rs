@@ -11,7 +11,7 @@ pub(super) fn definition() -> Definition {
     let description = "Opens a web address in a new tab of the user's browser, or a mailto: or tel: address in the \
          program for it. The user is asked each time and sees the address. For screens of this site use navigate.";
     let url = json!({ "type": "string", "minLength": 1, "maxLength": 2000, "description": "The full address." });
-    shared("open_link", "Open a link", Approval::Always, description, json!({ "url": url }))
+    shared("open_link", "Open a link", Approval::Always, description, json!({ "url": url }), &["url"])
 }
 
 pub(super) fn call(arguments: &Value) -> Outcome {

@@ -1,0 +1,89 @@
+//! What the page gives its tools beside their arguments. Knows nothing of any tool.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::channel::oneshot;
+use futures::future::LocalBoxFuture;
+use serde_json::Value;
+
+use crate::browser::{Artifacts, Watcher};
+use crate::protocol::{Answer, Event, Names, ToolCallId};
+use crate::session::Callbacks;
+
+/// Searches what the page remembers of other threads: the words, how many at most → what was found, as JSON.
+pub type MemorySearch = Rc<dyn Fn(String, u32) -> LocalBoxFuture<'static, Result<Value, String>>>;
+
+/// Takes the answer of a call from whoever has it.
+pub type Complete = Rc<dyn Fn(ToolCallId, Answer)>;
+
+/// What the host says of itself to every thread of an element. Copies are the same.
+#[derive(Clone, Default)]
+pub struct Services {
+    /// Who is signed in, as the page says: never from a tool's arguments. Null for nobody.
+    pub user: Rc<RefCell<Value>>,
+    /// Searches memory, where the page has one.
+    pub memory: Rc<RefCell<Option<MemorySearch>>>,
+    /// What the integrator wants to hear, and may answer.
+    pub callbacks: Callbacks,
+    /// Called where the gateway knows a tool otherwise than the page does.
+    pub drifted: Rc<RefCell<Option<Rc<dyn Fn()>>>>,
+}
+
+/// What one thread gives its tools.
+#[derive(Clone)]
+pub struct ThreadServices {
+    /// The element's.
+    pub shared: Services,
+    /// The thread's artifacts.
+    pub artifacts: Rc<Artifacts>,
+    /// Who is told of progress and words for the log.
+    pub watcher: Watcher,
+    /// Takes the end of a job from whoever has it.
+    pub complete: Complete,
+    jobs: Rc<RefCell<Names<oneshot::Sender<Answer>>>>,
+}
+
+impl Services {
+    /// The id of who is signed in: a text, or the user's `id`. Empty for nobody.
+    #[must_use]
+    pub fn user_id(&self) -> String {
+        let user = self.user.borrow();
+        let id = user.as_str().or_else(|| user.get("id").and_then(Value::as_str));
+        id.unwrap_or_default().to_owned()
+    }
+}
+
+impl ThreadServices {
+    /// Those of a thread.
+    #[must_use]
+    pub fn new(shared: Services, artifacts: Rc<Artifacts>, watcher: Watcher) -> Self {
+        let jobs: Rc<RefCell<Names<oneshot::Sender<Answer>>>> = Rc::default();
+        let waiting = Rc::clone(&jobs);
+        let complete: Complete = Rc::new(move |call: ToolCallId, answer| {
+            // Nobody waits for a job that is over, or was never begun.
+            if let Some(waiting) = waiting.borrow_mut().remove(call.as_str()) {
+                let _ = waiting.send(answer);
+            }
+        });
+        Self { shared, artifacts, watcher, complete, jobs }
+    }
+
+    /// Waits for the end of a job of the page; `None` where it was stopped.
+    pub(super) async fn end_of_job(&self, call: &ToolCallId) -> Option<Answer> {
+        let (told, end) = oneshot::channel();
+        self.jobs.borrow_mut().insert(call.0.clone(), told);
+        end.await.ok()
+    }
+
+    /// Waits no longer for a job of the page.
+    pub(super) fn stop_job(&self, call: &ToolCallId) {
+        self.jobs.borrow_mut().remove(call.as_str());
+    }
+
+    /// Says how far a call is.
+    pub fn progress(&self, call: &ToolCallId, fraction: Option<f64>, text: String) {
+        let fraction = fraction.map(|fraction| fraction.clamp(0.0, 1.0));
+        (self.watcher)(&Event::Progress { call: call.clone(), fraction, text });
+    }
+}

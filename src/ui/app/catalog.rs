@@ -1,0 +1,319 @@
+//! The tools of a page: its own and the gateway's, and whether both sides agree on the latter. Knows nothing of a thread.
+
+use std::pin::pin;
+use std::rc::Rc;
+
+use futures::future::{Either, select};
+use serde_json::{Value, json};
+
+use crate::browser::tools::BrowserTool;
+use crate::browser::{Served, ServedTool, sleep};
+use crate::protocol::{Names, Scope};
+use crate::tools::{
+    Definition, Edit, Editor, Executor, Expected, Policy, Problem, Registration, Registry, Toolset, cross_check, diff,
+};
+use crate::ui::app::{App, RegisterError};
+
+// A message waits no longer than this for a gateway to list its tools.
+const LIST_MS: u64 = 8000;
+
+/// A tool that runs in the page.
+pub struct PageTool {
+    /// The tool as data.
+    pub definition: Definition,
+    /// What runs it.
+    pub run: BrowserTool,
+    /// What it does to outgoing requests, where it does that, too.
+    pub editor: Option<Edit>,
+}
+
+#[derive(Default)]
+pub(super) struct Catalog {
+    pub(super) registry: Registry,
+    /// The rules of the gateway's configuration.
+    pub(super) policy: Policy,
+    /// What the page was built against; `None` where it takes what it is given.
+    expected: Option<Vec<Expected>>,
+    /// What the gateway serves, with its hashes: in the registry or not.
+    served: Vec<ServedTool>,
+    /// What is wrong with tools that can not be used.
+    refused: Vec<String>,
+    /// What frees a toolset's resources.
+    closers: Names<Rc<dyn Fn()>>,
+}
+
+impl Catalog {
+    pub(super) fn close_all(&mut self) {
+        for (_, close) in std::mem::take(&mut self.closers) {
+            close();
+        }
+    }
+
+    /// Takes the gateway's tools over, in place of those it had; what changed comes back, a line a tool.
+    fn take_served(&mut self, served: Vec<ServedTool>) -> Vec<String> {
+        let before: Vec<_> = self.registry.definitions().filter(|tool| tool.scope == Scope::Server).cloned().collect();
+        for tool in &before {
+            self.registry.unregister(&tool.name);
+        }
+        self.served = served;
+        let mut problems = self.disagreements();
+        for ServedTool { definition, .. } in &self.served {
+            if !problems.iter().any(|problem| problem.name == definition.name) {
+                problems.extend(self.registry.register_each(vec![behind_gateway(definition.clone())]));
+            }
+        }
+        self.refused = problems.iter().map(ToString::to_string).collect();
+        let changed = before.iter().filter_map(|before| {
+            let Some(now) = self.registry.get(&before.name) else { return Some(format!("{} is gone", before.name)) };
+            let changes = diff(before, now);
+            (!changes.is_empty()).then(|| format!("{} ({})", before.name, changes.join(", ")))
+        });
+        changed.collect()
+    }
+
+    // A tool on which page and gateway do not agree is not used; the others are.
+    fn disagreements(&self) -> Vec<Problem> {
+        let served: Vec<(&Definition, &str)> =
+            self.served.iter().map(|tool| (&tool.definition, tool.hash.as_str())).collect();
+        let mut problems = self.expected.as_ref().map(|expected| cross_check(expected, &served)).unwrap_or_default();
+        for (definition, hash) in served {
+            let ours = definition.hash();
+            if ours != hash {
+                let message = format!(
+                    "the gateway's definition reads differently here (hash {}…) than there (hash {}…); page and gateway \
+                     are of different versions: deploy both anew",
+                    &ours[..8],
+                    hash.chars().take(8).collect::<String>()
+                );
+                problems.push(Problem::of_tool(definition, message));
+            }
+        }
+        problems
+    }
+}
+
+impl App {
+    /// Adds a tool that runs in the page.
+    ///
+    /// # Errors
+    /// Everything that is wrong with its definition.
+    pub fn register(&self, definition: Definition, run: BrowserTool) -> Result<(), RegisterError> {
+        self.register_tool(PageTool { definition, run, editor: None })
+    }
+
+    /// The same, of a tool that may edit requests, too.
+    ///
+    /// # Errors
+    /// Everything that is wrong with its definition.
+    pub fn register_tool(&self, tool: PageTool) -> Result<(), RegisterError> {
+        let PageTool { definition, run, editor } = tool;
+        let name = definition.name.clone();
+        let checked = definition.clone();
+        self.inner.catalog.borrow_mut().registry.register(vec![in_page(definition, editor)])?;
+        self.inner.tools.insert(&name, run);
+        self.publish();
+        self.ask_about(vec![checked]);
+        Ok(())
+    }
+
+    /// Adds a group of tools that is resolved for each request; `close` frees what they hold.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any of them.
+    pub fn register_toolset(
+        &self,
+        toolset: Toolset,
+        tools: Vec<PageTool>,
+        close: Option<Rc<dyn Fn()>>,
+    ) -> Result<(), RegisterError> {
+        let name = toolset.name.clone();
+        let definitions: Vec<Definition> = tools.iter().map(|tool| tool.definition.clone()).collect();
+        let mut runs = Vec::new();
+        let mut registrations = Vec::new();
+        for PageTool { definition, run, editor } in tools {
+            runs.push((definition.name.clone(), run));
+            registrations.push(in_page(definition, editor));
+        }
+        let mut catalog = self.inner.catalog.borrow_mut();
+        catalog.registry.register_toolset(toolset, registrations)?;
+        if let Some(close) = close {
+            catalog.closers.insert(name, close);
+        }
+        drop(catalog);
+        for (name, run) in runs {
+            self.inner.tools.insert(&name, run);
+        }
+        self.publish();
+        self.ask_about(definitions);
+        Ok(())
+    }
+
+    /// Takes a toolset out with all its tools, and frees what it holds; `false` where there was none.
+    pub fn close_toolset(&self, name: &str) -> bool {
+        let (names, close) = {
+            let mut catalog = self.inner.catalog.borrow_mut();
+            (catalog.registry.close_toolset(name), catalog.closers.remove(name))
+        };
+        for name in &names {
+            self.inner.tools.remove(name);
+        }
+        if let Some(close) = &close {
+            close();
+        }
+        self.publish();
+        !names.is_empty() || close.is_some()
+    }
+
+    /// Adds an editor of outgoing requests that is no function tool.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn register_editor(&self, editor: Editor) -> Result<(), RegisterError> {
+        self.inner.catalog.borrow_mut().registry.register_editor(editor)?;
+        self.publish();
+        Ok(())
+    }
+
+    /// What is wrong with a tool that would be added, without adding it.
+    #[must_use]
+    pub fn check(&self, definition: Definition) -> Vec<Problem> {
+        self.registry().register(vec![in_page(definition, None)]).err().unwrap_or_default()
+    }
+
+    /// Takes a page's tool, or an editor, out; `false` where there is none of that name, or it is not the page's.
+    pub fn unregister(&self, name: &str) -> bool {
+        let theirs = self.registry().get(name).is_some_and(|tool| tool.scope == Scope::Server);
+        if theirs || !self.inner.catalog.borrow_mut().registry.unregister(name) {
+            return false;
+        }
+        self.inner.tools.remove(name);
+        self.publish();
+        true
+    }
+
+    /// Says what the page was built against. Tools on which the gateway does not agree are not used.
+    pub fn expect(&self, expected: Vec<Expected>) {
+        let mut catalog = self.inner.catalog.borrow_mut();
+        catalog.expected = Some(expected);
+        if self.inner.served.get() {
+            let served = std::mem::take(&mut catalog.served);
+            catalog.take_served(served);
+            drop(catalog);
+            self.tell_of_refused();
+            self.publish();
+        }
+    }
+
+    /// The tools, how much each profile's declarations take, what was refused and why, and the counts.
+    #[must_use]
+    pub fn report(&self) -> Value {
+        let catalog = self.inner.catalog.borrow();
+        let mut report = catalog.registry.report();
+        let counts = self.inner.metrics.borrow().to_json();
+        // An alias that nobody has used since the page was opened may have no thread left that needs it.
+        let aliases = catalog.registry.definitions().flat_map(|tool| tool.aliases.iter().map(move |alias| (tool, alias)));
+        report["aliases"] = aliases
+            .map(|(tool, alias)| {
+                let uses = counts["aliases"][&alias.name].as_u64().unwrap_or_default();
+                json!({ "name": alias.name, "tool": tool.name, "uses": uses, "removable": uses == 0 })
+            })
+            .collect();
+        report["calls"] = counts["calls"].clone();
+        report["unknown"] = counts["unknown"].clone();
+        report["refused"] = catalog.refused.iter().map(String::as_str).collect();
+        report
+    }
+
+    pub(super) fn load_served(&self) {
+        let app = self.clone();
+        *self.inner.services.drifted.borrow_mut() = Some(Rc::new(move || {
+            let app = app.clone();
+            leptos::task::spawn_local(async move { app.take_up_changes().await });
+        }));
+        let app = self.clone();
+        // Nobody waits for it once the panel is gone.
+        leptos::task::spawn_local_scoped_with_cancellation(async move { app.fetch_served().await });
+    }
+
+    pub(super) async fn fetch_served(&self) {
+        if let Some(served) = self.list().await
+            && !self.inner.served.get()
+        {
+            self.take(served);
+        }
+    }
+
+    // A deploy behind an open page: the page takes the new tools up and says so.
+    async fn take_up_changes(&self) {
+        if let Some(served) = self.list().await {
+            let changed = self.take(served);
+            if !changed.is_empty() {
+                let words = format!("The server's tools have changed, and are used as they are now: {}.", changed.join("; "));
+                self.store.notice.set(Some(words));
+            }
+        }
+    }
+
+    async fn list(&self) -> Option<Served> {
+        let listing = pin!(self.inner.gateway.served());
+        let words = match select(listing, sleep(LIST_MS)).await {
+            Either::Left((Ok(served), _)) => return Some(served),
+            Either::Left((Err(words), _)) => words,
+            Either::Right(_) => "The gateway did not list its tools in time; they can not be used for now.".to_owned(),
+        };
+        self.store.notice.set(Some(words));
+        None
+    }
+
+    fn take(&self, served: Served) -> Vec<String> {
+        let mut catalog = self.inner.catalog.borrow_mut();
+        let changed = catalog.take_served(served.tools);
+        catalog.policy = served.policy.unwrap_or_default();
+        catalog.refused.extend(served.faults);
+        let problem = catalog.registry.check_profile(&self.inner.options.profile);
+        catalog.refused.extend(problem.iter().map(ToString::to_string));
+        let own = catalog.registry.definitions().filter(|tool| tool.scope == Scope::Browser && tool.owner != "pagehand");
+        let own: Vec<Definition> = own.map(|tool| Definition::clone(tool)).collect();
+        drop(catalog);
+        self.inner.served.set(true);
+        self.store.agent.set(served.agent);
+        self.tell_of_refused();
+        self.publish();
+        self.ask_about(own);
+        changed
+    }
+
+    fn tell_of_refused(&self) {
+        let refused = self.inner.catalog.borrow().refused.join("; ");
+        self.store.notice.set((!refused.is_empty()).then(|| format!("Some tools can not be used: {refused}")));
+    }
+
+    // Which provider answers is the gateway's to know, and so is what it refuses in a definition.
+    fn ask_about(&self, definitions: Vec<Definition>) {
+        if definitions.is_empty() || !self.inner.served.get() {
+            return;
+        }
+        let app = self.clone();
+        leptos::task::spawn_local(async move {
+            let refused = app.inner.gateway.refusals(&definitions).await;
+            for (name, words) in refused {
+                app.inner.catalog.borrow_mut().refused.push(words);
+                app.unregister(&name);
+                app.tell_of_refused();
+            }
+        });
+    }
+}
+
+// A tool that the page registers runs in the page, whatever its definition was made to say.
+pub(super) fn in_page(mut definition: Definition, editor: Option<Edit>) -> Registration {
+    definition.scope = Scope::Browser;
+    let executor = Executor { name: definition.name.clone(), scope: Scope::Browser };
+    Registration { editor, ..Registration::new(definition, Some(executor)) }
+}
+
+// And one that the gateway lists runs behind the gateway.
+fn behind_gateway(definition: Definition) -> Registration {
+    let executor = Executor { name: definition.name.clone(), scope: Scope::Server };
+    Registration::new(definition, Some(executor))
+}

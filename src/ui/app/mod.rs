@@ -1,0 +1,244 @@
+//! A thread at work in a page: everything below, wired together. Decides nothing.
+//!
+//! | file | is |
+//! |---|---|
+//! | `thread` | one thread: its machine, its journal, its session |
+//! | `catalog` | the tools: the page's own, the gateway's, and whether both agree |
+
+mod catalog;
+mod thread;
+
+pub use catalog::PageTool;
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use send_wrapper::SendWrapper;
+use web_sys::HtmlElement;
+
+use crate::agent::Decision;
+use crate::browser::tools::{BrowserTools, built_in};
+use crate::browser::{Gateway, Journal, Services, Watcher};
+use crate::protocol::{Answer, Event, ThreadId, ToolCallId};
+use crate::session::Handle;
+use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
+use crate::ui::Store;
+use crate::ui::app::catalog::Catalog;
+use crate::ui::app::thread::{Thread, fresh_id};
+
+/// How an app is set up.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Where the gateway is.
+    pub gateway: String,
+    /// What the integrator tells the model.
+    pub instructions: String,
+    /// Tells the threads of several elements in one page apart.
+    pub name: String,
+    /// What the agent is called.
+    pub agent: String,
+    /// The profile whose tools the agent may see.
+    pub profile: String,
+    /// The language of labels, as a BCP 47 tag.
+    pub language: String,
+}
+
+/// Why tools could not be registered: every fault of every one of them.
+pub type RegisterError = Vec<Problem>;
+
+/// A thread at work in a page.
+#[derive(Clone)]
+pub struct App {
+    /// What the views show.
+    pub store: Store,
+    // Views ask for `Send`; a page has one thread.
+    inner: SendWrapper<Rc<Inner>>,
+}
+
+struct Inner {
+    options: Options,
+    gateway: Gateway,
+    tools: Rc<BrowserTools>,
+    catalog: RefCell<Catalog>,
+    services: Services,
+    watcher: Watcher,
+    thread: RefCell<Thread>,
+    facts: RefCell<Facts>,
+    policy: RefCell<Option<Policy>>,
+    metrics: Rc<RefCell<Metrics>>,
+    /// Whether the gateway has listed its tools.
+    served: Cell<bool>,
+}
+
+impl App {
+    /// Opens the tab's thread of this element, or a new one, and asks the gateway for its tools.
+    /// `watcher` hears every event after the store has followed it.
+    #[must_use]
+    pub fn open(element: &HtmlElement, options: Options, watcher: Watcher) -> Self {
+        let store = Store::new();
+        store.language.set(options.language.clone());
+        let tools = Rc::new(BrowserTools::default());
+        let mut catalog = Catalog::default();
+        for (definition, run) in built_in(element) {
+            tools.insert(&definition.name, run);
+            let registered = catalog.registry.register(vec![catalog::in_page(definition, None)]);
+            debug_assert!(registered.is_ok(), "{registered:?}");
+        }
+        let metrics = Rc::new(RefCell::new(Metrics::default()));
+        let counted = Rc::clone(&metrics);
+        let watcher: Watcher = Rc::new(move |event: &Event| {
+            if let Event::Settled(call) = event {
+                counted.borrow_mut().count(call);
+            }
+            watcher(event);
+        });
+        let gateway = Gateway::new(&options.gateway);
+        let services = Services::default();
+        let id = Journal::current(&options.name).unwrap_or_else(fresh_id);
+        let thread = thread::start(&id, &options, &gateway, &tools, &services, &watcher, &store);
+        let inner = Inner {
+            options,
+            gateway,
+            tools,
+            catalog: RefCell::new(catalog),
+            services,
+            watcher,
+            thread: RefCell::new(thread),
+            facts: RefCell::default(),
+            policy: RefCell::default(),
+            metrics,
+            served: Cell::new(false),
+        };
+        let app = Self { store, inner: SendWrapper::new(Rc::new(inner)) };
+        app.publish();
+        app.load_served();
+        app
+    }
+
+    /// Sends a message; what is at work is ended first.
+    pub fn send(&self, text: &str) {
+        let text = text.trim().to_owned();
+        if text.is_empty() {
+            return;
+        }
+        let app = self.clone();
+        leptos::task::spawn_local(async move {
+            // A gateway that was down when the page opened may be up by now; a model without its tools is of no use.
+            if !app.inner.served.get() {
+                app.fetch_served().await;
+            }
+            app.handle().send(text);
+        });
+    }
+
+    /// Stops what is at work.
+    pub fn stop(&self) {
+        self.handle().stop();
+    }
+
+    /// Asks the model again.
+    pub fn retry(&self) {
+        let app = self.clone();
+        leptos::task::spawn_local(async move {
+            if !app.inner.served.get() {
+                app.fetch_served().await;
+            }
+            app.handle().retry();
+        });
+    }
+
+    /// Decides on an approval.
+    pub fn decide(&self, call: ToolCallId, decision: Decision) {
+        self.handle().decide(call, decision);
+    }
+
+    /// The end of a job, from whoever has it.
+    pub fn complete(&self, call: ToolCallId, answer: Answer) {
+        let complete = Rc::clone(&self.inner.thread.borrow().services.complete);
+        complete(call, answer);
+    }
+
+    /// Stops a job.
+    pub fn cancel_job(&self, call: ToolCallId) {
+        self.handle().cancel_job(call);
+    }
+
+    /// Ends what is at work and begins an empty thread.
+    pub fn new_thread(&self) {
+        let inner = &self.inner;
+        inner.thread.borrow().retire();
+        let id = fresh_id();
+        let (tools, services) = (&inner.tools, &inner.services);
+        let thread =
+            thread::start(&id, &inner.options, &inner.gateway, tools, services, &inner.watcher, &self.store);
+        *inner.thread.borrow_mut() = thread;
+        self.publish();
+    }
+
+    /// Ends the session: what is at work is let go of, connections and all.
+    pub fn close(&self) {
+        self.inner.thread.borrow_mut().handle = Handle::closed();
+        self.inner.services.drifted.take();
+        self.inner.catalog.borrow_mut().close_all();
+    }
+
+    /// The thread's id.
+    #[must_use]
+    pub fn thread(&self) -> ThreadId {
+        self.inner.thread.borrow().id.clone()
+    }
+
+    /// What the page says of itself to its tools.
+    #[must_use]
+    pub fn services(&self) -> &Services {
+        &self.inner.services
+    }
+
+    /// What the host says of the session, from the next model call on.
+    pub fn set_facts(&self, facts: Facts) {
+        self.handle().facts(facts.clone());
+        *self.inner.facts.borrow_mut() = facts;
+    }
+
+    /// Who is signed in. What tools remember of them is read anew.
+    pub fn set_user(&self, user: serde_json::Value) {
+        *self.inner.services.user.borrow_mut() = user;
+        self.publish();
+    }
+
+    /// The rules of this page, once and for all: `false` where there are some already.
+    #[must_use]
+    pub fn set_policy(&self, policy: Policy) -> bool {
+        if self.inner.policy.borrow().is_some() {
+            return false;
+        }
+        *self.inner.policy.borrow_mut() = Some(policy);
+        self.publish();
+        true
+    }
+
+    /// Every tool there is now.
+    #[must_use]
+    pub fn registry(&self) -> Registry {
+        self.inner.catalog.borrow().registry.clone()
+    }
+
+    fn handle(&self) -> Handle {
+        self.inner.thread.borrow().handle.clone()
+    }
+
+    // What the thread at work must know, told whenever some of it changes.
+    fn publish(&self) {
+        let registry = Arc::new(self.registry());
+        self.store.registry.set(Arc::clone(&registry));
+        let handle = self.handle();
+        handle.state(crate::browser::shared_state::load(&self.inner.services.user_id()));
+        handle.facts(self.inner.facts.borrow().clone());
+        // The page's own rules go before the gateway's: the first that holds decides.
+        let mut policy = self.inner.policy.borrow().clone().unwrap_or_default();
+        policy.append(&self.inner.catalog.borrow().policy);
+        handle.policy(policy);
+        handle.tools(registry);
+    }
+}
