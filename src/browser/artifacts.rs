@@ -22,7 +22,7 @@ pub struct Artifacts {
 
 /// What is known of an artifact without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Artifact {
+pub(crate) struct Artifact {
     /// What it is, as a media type: `text/plain`, `application/json`, …
     pub media_type: String,
     /// How many versions there are, counted from 1.

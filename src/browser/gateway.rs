@@ -82,7 +82,8 @@ impl Gateway {
             Ok(body) if reply.status == 200 => serde_json::from_str(&body).unwrap_or_default(),
             _ => Value::Null,
         };
-        let text = |problem: &Value, field: &str| problem.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text =
+            |problem: &Value, field: &str| problem.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         let problems = told.get("problems").and_then(Value::as_array).into_iter().flatten();
         problems
             .map(|problem| {

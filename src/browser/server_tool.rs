@@ -16,7 +16,7 @@ use crate::tools::error;
 use crate::wire::sse::SseDecoder;
 
 /// Hears how far a call is: a fraction from 0 to 1, where it is known, and words for the user.
-pub(super) type Heard = Rc<dyn Fn(Option<f64>, String)>;
+pub type Heard = Rc<dyn Fn(Option<f64>, String)>;
 
 // How long to wait before a gateway that can not be reached is asked again for a job.
 const FIRST_PAUSE_MS: u64 = 1000;
@@ -27,7 +27,8 @@ pub(super) const CHANGED: &str = "definition_changed";
 
 impl Gateway {
     /// Runs a tool, or waits for the job it began.
-    pub(super) fn call_tool(&self, request: &ToolRequest, heard: Heard) -> LocalBoxFuture<'static, Answer> {
+    #[must_use]
+    pub fn call_tool(&self, request: &ToolRequest, heard: Heard) -> LocalBoxFuture<'static, Answer> {
         match &request.job {
             Some(job) => self.wait_for_job(request, job, heard),
             None => self.start_tool(request, heard),
@@ -68,7 +69,9 @@ impl Gateway {
                     let busy = reply.status == 429 || reply.status >= 500;
                     match read_reply(&name, reply, &heard).await {
                         Ok(_) if busy => {}
-                        Ok(Answer { outcome: Outcome::Interim(_), .. }) | Err(Lost::Connection) => pause = FIRST_PAUSE_MS,
+                        Ok(Answer { outcome: Outcome::Interim(_), .. }) | Err(Lost::Connection) => {
+                            pause = FIRST_PAUSE_MS
+                        }
                         Ok(answer) => return answer,
                         Err(lost) => return failed(&name, lost.words()),
                     }

@@ -174,7 +174,11 @@ fn method2(object: &Object, name: &str, call: impl Fn(JsValue, JsValue) -> Resul
     method(object, name, Box::new(move |a, b, _| call(a, b)));
 }
 
-fn method3(object: &Object, name: &str, call: impl Fn(JsValue, JsValue, JsValue) -> Result<JsValue, JsValue> + 'static) {
+fn method3(
+    object: &Object,
+    name: &str,
+    call: impl Fn(JsValue, JsValue, JsValue) -> Result<JsValue, JsValue> + 'static,
+) {
     method(object, name, Box::new(call));
 }
 

@@ -34,7 +34,11 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
             dispatch(&element, "pagehand-step-start", &json!({ "runId": run, "step": step, "tools": tools }));
         }
         Event::Progress { call, fraction, text } => {
-            dispatch(&element, "pagehand-tool-progress", &json!({ "callId": call, "fraction": fraction, "text": text }));
+            dispatch(
+                &element,
+                "pagehand-tool-progress",
+                &json!({ "callId": call, "fraction": fraction, "text": text }),
+            );
         }
         Event::Settled(call) => {
             let detail = json!({

@@ -132,7 +132,8 @@ impl Instance {
         let text = |name: &str| field(toolset, name).as_string().unwrap_or_default();
         let (mut tools, mut faults) = (Vec::new(), Vec::new());
         for tool in js_sys::Array::from(&field(toolset, "tools")).iter() {
-            let (tool, bad) = definition::page_tool(field(&tool, "definition"), field(&tool, "run"), &field(&tool, "edit"));
+            let (tool, bad) =
+                definition::page_tool(field(&tool, "definition"), field(&tool, "run"), &field(&tool, "edit"));
             faults.extend(bad.iter().map(|fault| format!("tool \"{}\": {fault}", tool.definition.name)));
             tools.push(tool);
         }
@@ -176,7 +177,10 @@ impl Instance {
         if self.app.set_policy(policy) {
             return Ok(());
         }
-        Err(error("policy_locked", "the policy of this element is defined already and can not be changed while it lives"))
+        Err(error(
+            "policy_locked",
+            "the policy of this element is defined already and can not be changed while it lives",
+        ))
     }
 
     /// What the host says of the session: an object, fact by fact.
@@ -226,7 +230,8 @@ impl Instance {
     #[wasm_bindgen(js_name = addCallback)]
     pub fn add_callback(&self, when: &str, name: &str, function: Function) -> Result<(), JsValue> {
         let Some(moment) = When::parse(when) else {
-            let words = format!("\"{when}\" is no moment; there are before-model, after-model, before-tool, after-tool, error");
+            let words =
+                format!("\"{when}\" is no moment; there are before-model, after-model, before-tool, after-tool, error");
             return Err(error("invalid_callback", &words));
         };
         self.app.services().callbacks.add(moment, name, callbacks::callback(function));
@@ -245,7 +250,8 @@ impl Instance {
     /// An `Error` with the code `not_json`.
     pub fn complete(&self, call: String, answer: &JsValue) -> Result<(), JsValue> {
         let told = from_js(answer).map_err(|why| error("not_json", &why))?;
-        let answer = callbacks::answer(&told).ok_or_else(|| error("not_json", "an answer is { result } or { error }"))?;
+        let answer =
+            callbacks::answer(&told).ok_or_else(|| error("not_json", "an answer is { result } or { error }"))?;
         self.app.complete(ToolCallId(call), answer);
         Ok(())
     }

@@ -4,8 +4,8 @@ use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 
 use crate::agent::ToolRequest;
-use crate::session::Callbacks;
 use crate::protocol::{Answer, ContextItem, Entry, Event, Millis, ModelEvent, ModelRequest, ToolCallId};
+use crate::session::Callbacks;
 
 /// What a world must be able to do. A browser is one, a test's fake another.
 ///

@@ -22,9 +22,7 @@ use futures::future::LocalBoxFuture;
 use futures::stream::{self, FuturesUnordered, LocalBoxStream, StreamExt};
 
 use crate::agent::{Input, Output, Run, ToolRequest};
-use crate::protocol::{
-    Answer, FinishReason, Millis, ModelEvent, ModelRequest, Names, Outcome, Scope, ToolCallId,
-};
+use crate::protocol::{Answer, FinishReason, Millis, ModelEvent, ModelRequest, Names, Outcome, Scope, ToolCallId};
 use crate::tools::error;
 
 /// A session of this machine in this world: the handle, and the future that drives it until every handle is gone.
@@ -81,7 +79,9 @@ impl<H: Host + 'static> Driver<H> {
             Output::Save(entry) => self.host.save(&entry).await,
             Output::Event(event) => self.host.tell(&event),
             Output::CallModel { call, mut request } => {
-                request.context = self.host.context();
+                // Before what the request's editors had to say.
+                let said = std::mem::replace(&mut request.context, self.host.context());
+                request.context.extend(said);
                 self.model = Some((call, self.call_model(request)));
             }
             // Dropping the stream lets go of the connection behind it.
@@ -110,7 +110,9 @@ impl<H: Host + 'static> Driver<H> {
         let (callbacks, host) = (self.callbacks.clone(), Rc::clone(&self.host));
         let opening = async move {
             match callbacks.text(Moment::BeforeModel(Box::new(request.clone()))).await {
-                Some(text) => stream::iter([ModelEvent::Replace(text), ModelEvent::Finish(FinishReason::Done)]).boxed_local(),
+                Some(text) => {
+                    stream::iter([ModelEvent::Replace(text), ModelEvent::Finish(FinishReason::Done)]).boxed_local()
+                }
                 None => host.call_model(request),
             }
         };

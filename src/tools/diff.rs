@@ -29,7 +29,8 @@ impl Expected {
     /// # Errors
     /// The first entry that names no tool.
     pub fn list_from_json(json: &Value) -> Result<Vec<Self>, String> {
-        let list = json.get("tools").unwrap_or(json).as_array().ok_or("must be an array of tools, or { tools: […] }")?;
+        let list =
+            json.get("tools").unwrap_or(json).as_array().ok_or("must be an array of tools, or { tools: […] }")?;
         let read = |(at, one): (usize, &Value)| {
             let text = |name: &str| one.get(name).and_then(Value::as_str).map(str::to_owned);
             let name = one.as_str().map(str::to_owned).or_else(|| text("name"));
@@ -50,7 +51,16 @@ impl Expected {
 pub fn diff(before: &Definition, now: &Definition) -> Vec<String> {
     let (before, now) = (before.to_json(), now.to_json());
     let fields = [
-        "version", "owner", "description", "parameters", "output", "scope", "risk", "replay", "approval", "longRunning",
+        "version",
+        "owner",
+        "description",
+        "parameters",
+        "output",
+        "scope",
+        "risk",
+        "replay",
+        "approval",
+        "longRunning",
     ];
     let changed = fields.iter().filter(|field| before[**field] != now[**field]);
     changed.map(|field| format!("{field}: {} → {}", short(&before[*field]), short(&now[*field]))).collect()

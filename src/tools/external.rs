@@ -122,6 +122,7 @@ pub fn admit(source: &Source, allowed: &[Allowed], offered: Vec<Definition>, pin
             let message = format!("its tools \"{other}\" and \"{theirs}\" would both be called {}", definition.name);
             admission.problems.push(problem(source, message));
             admission.admitted.retain(|other| other.name != definition.name);
+            admission.waiting.retain(|other| other.definition.name != definition.name);
             continue;
         }
         match pins.tools.get(&definition.name) {

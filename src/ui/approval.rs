@@ -34,10 +34,7 @@ pub(super) fn approval(app: &App, item: &CallItem, reason: &str, payload: &Value
         // What is not JSON is taken as the text it is.
         let payload = value_of(reply).filter(|text| !text.trim().is_empty());
         let payload = payload.map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
-        decide(Decision::Approve {
-            arguments: (now != original).then_some(now),
-            payload: payload.unwrap_or_default(),
-        });
+        decide(Decision::Approve { arguments: (now != original).then_some(now), payload: payload.unwrap_or_default() });
     };
     let buttons = node("div")
         .class("approval-buttons")
@@ -77,13 +74,7 @@ fn asked(item: &CallItem, payload: &Value, reply: Place) -> Node {
         .class("approval-asked")
         .child(node("pre").attr("tabindex", "0").child(node("code").child(words)))
         .child(node("label").attr("for", field.clone()).child("Your answer to the tool"))
-        .child(
-            node("textarea")
-                .attr("id", field)
-                .class("approval-arguments")
-                .attr("rows", "2")
-                .place(reply),
-        )
+        .child(node("textarea").attr("id", field).class("approval-arguments").attr("rows", "2").place(reply))
 }
 
 fn button(part: &str, class: &str, words: &str) -> Node {

@@ -1,17 +1,21 @@
 //! The gateway over `fetch`: streams however they are cut, every way to fail, and letting go.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use futures::StreamExt;
 use futures::stream::LocalBoxStream;
 use pagehand::agent::ToolRequest;
-use pagehand::browser::Gateway;
+use pagehand::browser::{Gateway, Heard};
 use pagehand::protocol::{
-    FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Outcome, RunId, Scope, ThreadId, ToolCallId,
+    FinishReason, Job, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Names, Outcome, Risk, RunId, Scope, State,
+    ThreadId,
 };
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 use crate::support::fake::{Asked, Network};
-use crate::support::{definition, listing, stream, until_so};
+use crate::support::{definition, listing, stream, tool_request, until_so};
 
 fn request() -> ModelRequest {
     ModelRequest {
@@ -21,6 +25,8 @@ fn request() -> ModelRequest {
         messages: Vec::new(),
         tools: Vec::new(),
         context: Vec::new(),
+        state: State::default(),
+        options: Names::default(),
     }
 }
 
@@ -45,20 +51,18 @@ async fn error_of(network: &Network, answer: impl FnOnce(&Asked)) -> ModelError 
     }
 }
 
-fn tool_request(name: &str) -> ToolRequest {
-    ToolRequest {
-        call: ToolCallId::from("call00001"),
-        name: name.to_owned(),
-        scope: Scope::Server,
-        arguments: json!({ "city": "Oslo" }),
-        approved: false,
-    }
+fn weather() -> ToolRequest {
+    tool_request(definition("weather_read", Scope::Server, Risk::Read), json!({ "city": "Oslo" }))
+}
+
+fn unheard() -> Heard {
+    Rc::new(|_, _| ())
 }
 
 async fn outcome_of(network: &Network, answer: impl FnOnce(&Asked)) -> Outcome {
-    let outcome = Gateway::new("/").call_tool(&tool_request("weather_read"));
+    let outcome = Gateway::new("/").call_tool(&weather(), unheard());
     let answered = async { answer(&network.asked("/tools/weather_read").await) };
-    futures::future::join(outcome, answered).await.0
+    futures::future::join(outcome, answered).await.0.outcome
 }
 
 fn told(outcome: Outcome) -> (String, String, bool) {
@@ -206,16 +210,23 @@ async fn an_answer_read_to_its_end_is_not_aborted() {
 #[test]
 async fn a_server_tool_is_a_post_with_the_call_as_idempotency_key() {
     let network = Network::install();
-    let outcome = Gateway::new("/api").call_tool(&tool_request("weather_read"));
+    let outcome = Gateway::new("/api").call_tool(&weather(), unheard());
     let answered = async {
         let asked = network.asked("/api/tools/weather_read").await;
         assert_eq!(asked.method(), "POST");
         assert_eq!(asked.header("idempotency-key").as_deref(), Some("call00001"));
-        assert_eq!(asked.json().await, json!({ "arguments": { "city": "Oslo" } }));
+        assert_eq!(asked.header("pagehand-definition"), Some(weather().definition.hash()));
+        let body = asked.json().await;
+        assert_eq!(body["arguments"], json!({ "city": "Oslo" }));
+        let context = json!({
+            "threadId": "thread001", "runId": "run000001", "step": 2, "agent": "tester", "state": {}, "approved": false,
+            "payload": null,
+        });
+        assert_eq!(body["context"], context);
         asked.answer_json(200, &json!({ "result": { "degrees": 4 } }));
     };
-    let (outcome, ()) = futures::future::join(outcome, answered).await;
-    assert_eq!(outcome, Outcome::Result(json!({ "degrees": 4 })));
+    let (answer, ()) = futures::future::join(outcome, answered).await;
+    assert_eq!(answer.outcome, Outcome::Result(json!({ "degrees": 4 })));
 }
 
 #[test]
@@ -251,16 +262,16 @@ async fn an_answer_nobody_can_read_is_an_error_in_words() {
 #[test]
 async fn a_result_that_is_too_long_is_let_go_of() {
     let network = Network::install();
-    let outcome = Gateway::new("/").call_tool(&tool_request("weather_read"));
+    let outcome = Gateway::new("/").call_tool(&weather(), unheard());
     let answered = async {
         let asked = network.asked("/tools/weather_read").await;
         let body = asked.answer(200);
-        body.send(&"x".repeat(1024 * 1024));
-        body.send(&"x".repeat(1024 * 1024 + 1));
+        (0..8).for_each(|_| body.send(&"x".repeat(1024 * 1024)));
+        body.send("x");
         asked
     };
     let (outcome, asked) = futures::future::join(outcome, answered).await;
-    assert!(told(outcome).1.contains("longer than 2 MiB"));
+    assert!(told(outcome.outcome).1.contains("longer than 8 MiB"));
     assert!(asked.is_aborted(), "nobody reads the rest");
 }
 
@@ -283,7 +294,7 @@ async fn a_gateway_that_is_not_there_makes_a_tool_call_worth_repeating() {
 #[test]
 async fn dropping_a_tool_call_lets_go_of_the_connection() {
     let network = Network::install();
-    let mut outcome = Gateway::new("/").call_tool(&tool_request("weather_read"));
+    let mut outcome = Gateway::new("/").call_tool(&weather(), unheard());
     assert!(futures::poll!(&mut outcome).is_pending());
     let asked = network.asked("/tools/weather_read").await;
     drop(outcome);
@@ -307,10 +318,9 @@ async fn the_list_of_tools_is_read_with_who_answers() {
 async fn a_list_of_tools_that_can_not_be_had_says_why() {
     let network = Network::install();
     type Answer = fn(&Asked);
-    let answers: [(Answer, &str); 4] = [
+    let answers: [(Answer, &str); 3] = [
         (|asked| asked.answer_text(500, "{}", ""), "did not list its tools (HTTP 500)"),
         (|asked| asked.answer_text(200, "{}", "not JSON"), "can not be read"),
-        (|asked| asked.answer_json(200, &json!({ "tools": [{ "name": "x" }] })), "can not be read"),
         (|asked| asked.fail(), "can not be reached"),
     ];
     for (answer, words) in answers {
@@ -319,4 +329,119 @@ async fn a_list_of_tools_that_can_not_be_had_says_why() {
         let said = futures::future::join(gateway.served(), answered).await.0.unwrap_err();
         assert!(said.contains(words), "{said}");
     }
+}
+
+#[test]
+async fn a_definition_that_can_not_be_read_is_left_out_by_itself() {
+    let network = Network::install();
+    let good = definition("weather_read", Scope::Server, Risk::Read);
+    let mut list = listing(&[good]);
+    list["tools"].as_array_mut().unwrap().push(json!({ "name": "x", "hash": "" }));
+    list["refused"] = json!([{ "message": "tool \"broken\" of shop: no url" }]);
+    let gateway = Gateway::new("/");
+    let answered = async { network.asked("/tools").await.answer_json(200, &list) };
+    let served = futures::future::join(gateway.served(), answered).await.0.unwrap();
+    assert_eq!(served.tools.len(), 1);
+    assert_eq!(served.faults.len(), 2, "{:?}", served.faults);
+    assert!(served.faults[1].starts_with("x: its scope must be"), "{:?}", served.faults);
+}
+
+// ---- streams and jobs of a tool ----
+
+fn heard() -> (Heard, Rc<RefCell<Vec<String>>>) {
+    let told: Rc<RefCell<Vec<String>>> = Rc::default();
+    let kept = Rc::clone(&told);
+    (Rc::new(move |fraction, text| kept.borrow_mut().push(format!("{fraction:?} {text}"))), told)
+}
+
+const STREAM: &str = "{\"content-type\":\"text/event-stream\"}";
+
+#[test]
+async fn a_tool_that_answers_with_a_stream_is_heard_on_the_way() {
+    let network = Network::install();
+    let (hear, told) = heard();
+    let outcome = Gateway::new("/").call_tool(&weather(), hear);
+    let answered = async {
+        let asked = network.asked("/tools/weather_read").await;
+        assert!(asked.header("accept").unwrap().contains("text/event-stream"));
+        let body = asked.answer_with_headers(200, STREAM);
+        body.send("event: progress\ndata: {\"fraction\":0.5,\"text\":\"half\"}\n\n: beat\n\nevent: log\ndata: {}\n\n");
+        body.send("event: answer\ndata: {\"result\":4,\"state\":{\"city\":\"Oslo\",\"old\":null}}\n\n");
+        body.end();
+    };
+    let (answer, ()) = futures::future::join(outcome, answered).await;
+    assert_eq!(answer.outcome, Outcome::Result(json!(4)));
+    assert_eq!(pagehand::protocol::delta_to_json(&answer.changes), json!({ "city": "Oslo", "old": null }));
+    assert_eq!(*told.borrow(), ["Some(0.5) half"]);
+}
+
+#[test]
+async fn a_stream_that_ends_without_an_answer_leaves_the_effect_unknown() {
+    let network = Network::install();
+    let outcome = Gateway::new("/").call_tool(&weather(), unheard());
+    let answered = async {
+        let body = network.asked("/tools/weather_read").await.answer_with_headers(200, STREAM);
+        body.send("event: progress\ndata: {}\n\n");
+        body.lose();
+    };
+    let (answer, ()) = futures::future::join(outcome, answered).await;
+    assert!(told(answer.outcome).1.contains("whether it took effect is unknown"));
+}
+
+#[test]
+async fn a_tool_may_begin_a_job_or_ask_for_approval() {
+    let network = Network::install();
+    let answers = [
+        (
+            json!({ "job": { "id": "j1", "state": { "rows": 2 } } }),
+            Outcome::Interim(Job { id: "j1".to_owned(), state: json!({ "rows": 2 }) }),
+        ),
+        (
+            json!({ "needsApproval": { "reason": "Really?", "payload": [1] } }),
+            Outcome::NeedsApproval { reason: "Really?".to_owned(), payload: json!([1]) },
+        ),
+    ];
+    for (body, expected) in answers {
+        assert_eq!(outcome_of(&network, |asked| asked.answer_json(200, &body)).await, expected);
+    }
+}
+
+#[test]
+async fn a_job_is_waited_for_however_often_the_connection_is_lost() {
+    let network = Network::install();
+    let (hear, told) = heard();
+    let waiting = ToolRequest { job: Some("job/7".to_owned()), ..weather() };
+    let end = Gateway::new("/").call_tool(&waiting, hear);
+    let answered = async {
+        let asked = network.asked("/jobs/job%2F7").await;
+        assert_eq!((asked.method().as_str(), asked.header("idempotency-key").as_deref()), ("GET", Some("call00001")));
+        let body = asked.answer_with_headers(200, STREAM);
+        body.send("event: progress\ndata: {\"text\":\"working\"}\n\n");
+        until_so("the progress to be heard", || !told.borrow().is_empty()).await;
+        body.lose();
+        network.asked("/jobs/job%2F7").await.fail();
+        network.asked("/jobs/job%2F7").await.answer_json(200, &json!({ "status": "pending", "state": null }));
+        network
+            .asked("/jobs/job%2F7")
+            .await
+            .answer_json(503, &json!({ "error": { "code": "busy", "message": "Busy." } }));
+        network
+            .asked("/jobs/job%2F7")
+            .await
+            .answer_json(200, &json!({ "status": "done", "answer": { "result": "file" } }));
+    };
+    let (answer, ()) = futures::future::join(end, answered).await;
+    assert_eq!(answer.outcome, Outcome::Result(json!("file")));
+    assert_eq!(*told.borrow(), ["None working"]);
+}
+
+#[test]
+async fn a_job_nobody_knows_any_more_has_failed() {
+    let network = Network::install();
+    let waiting = ToolRequest { job: Some("gone".to_owned()), ..weather() };
+    let end = Gateway::new("/").call_tool(&waiting, unheard());
+    let body = json!({ "error": { "code": "unknown_job", "message": "Nobody knows it." } });
+    let answered = async { network.asked("/jobs/gone").await.answer_json(404, &body) };
+    let (answer, ()) = futures::future::join(end, answered).await;
+    assert_eq!(told(answer.outcome).0, "unknown_job");
 }

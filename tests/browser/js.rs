@@ -81,7 +81,7 @@ async fn a_result_that_is_not_json_is_an_error_that_says_it_ran() {
         "() => 10n",
         "() => { const loop = {}; loop.loop = loop; return loop; }",
         "() => ({ toJSON() { throw new Error('not me'); } })",
-        "() => 'x'.repeat(300 * 1024)",
+        "() => 'x'.repeat(9 * 1024 * 1024)",
     ];
     for run in results {
         let result = result_of(run).await;
@@ -171,7 +171,10 @@ async fn what_is_no_definition_at_all_is_refused_in_words() {
     let network = Network::install();
     let panel = Mounted::new(&network).await;
     for nonsense in ["undefined", "null", "42", "'page_tool'", "[]", "({ name: 7, risk: {}, parameters: () => 1 })"] {
-        let thrown = panel.instance.register_tool(evaluate(nonsense), evaluate("() => 1")).unwrap_err();
+        let thrown = panel
+            .instance
+            .register_tool(evaluate(nonsense), evaluate("() => 1"), wasm_bindgen::JsValue::UNDEFINED)
+            .unwrap_err();
         assert_eq!(js_sys::Reflect::get(&thrown, &"code".into()).unwrap(), "invalid_tool", "{nonsense}");
     }
 }

@@ -7,6 +7,7 @@ mod element;
 mod fetch;
 mod js;
 mod panel;
+mod registry;
 mod storage;
 mod support;
 mod tools;

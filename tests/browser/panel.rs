@@ -295,7 +295,7 @@ async fn what_a_model_writes_brings_no_markup_of_its_own_into_the_page() {
 async fn a_card_says_what_runs_where_and_what_came_of_it() {
     let network = Network::install();
     let mut status = definition("order_status", Scope::Server, Risk::Read);
-    status.label = "Look up an order".to_owned();
+    status.label = "Look up an order".into();
     let panel = Mounted::serving(&network, &[status]).await;
     panel.register("page_look", "() => ({ seen: 'all' })");
     let body = panel.ask(&network, "Look.").await;
@@ -354,7 +354,7 @@ async fn a_write_waits_for_the_users_yes() {
 
     panel.button("Approve").await.click();
     let asked = network.asked("/tools/note_add").await;
-    assert_eq!(asked.json().await, json!({ "arguments": { "text": "call back" } }));
+    assert_eq!(asked.json().await["arguments"], json!({ "text": "call back" }));
     until_so("the question to go", || panel.find("[part=approval]").is_none()).await;
 }
 
@@ -398,7 +398,7 @@ async fn the_user_may_change_the_arguments() {
     arguments_of(&panel).set_value("{ \"text\": \"write back\" }");
     panel.button("Approve").await.click();
     let asked = network.asked("/tools/note_add").await;
-    assert_eq!(asked.json().await, json!({ "arguments": { "text": "write back" } }));
+    assert_eq!(asked.json().await["arguments"], json!({ "text": "write back" }));
     panel.reads("[data-tool=note_add] details pre", "write back").await;
 }
 

@@ -1,22 +1,30 @@
 //! The tools every page gets, in a real page.
 
+use std::rc::Rc;
+
 use pagehand::browser::tools::{ToolContext, built_in};
 use pagehand::browser::url::{Address, Kind};
-use pagehand::browser::{Abort, sleep};
-use pagehand::protocol::{Outcome, ToolCallId};
-use pagehand::tools::Approval;
+use pagehand::browser::{Abort, Artifacts, Services, ThreadServices, sleep};
+use pagehand::protocol::{Outcome, Risk, Scope};
+use pagehand::tools::{Approval, ToolState};
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 use web_sys::HtmlElement;
 
 use crate::support::fake::{ClipboardStub, Tabs, evaluate};
-use crate::support::{Place, document, until_so};
+use crate::support::{Place, definition, document, tool_request, until_so};
 
 async fn call_from(element: &HtmlElement, name: &str, arguments: Value, approved: bool) -> Outcome {
     let (_, run) = built_in(element).into_iter().find(|(definition, _)| definition.name == name).unwrap();
     let abort = Abort::new();
-    run(arguments, ToolContext { call: ToolCallId::from("call00001"), approved, signal: abort.signal() }).await
+    let mut request = tool_request(definition("any_tool", Scope::Browser, Risk::Read), arguments.clone());
+    request.approved = approved;
+    let artifacts = Rc::new(Artifacts::open(&request.thread));
+    let services = ThreadServices::new(Services::default(), artifacts, Rc::new(|_| ()));
+    let context =
+        ToolContext { request: Rc::new(request), state: ToolState::default(), signal: abort.signal(), services };
+    run(arguments, context).await
 }
 
 async fn call(name: &str, arguments: Value) -> Outcome {
@@ -322,7 +330,7 @@ async fn a_browser_that_wants_a_click_is_asked_again_after_it() {
     let clipboard = ClipboardStub::locked();
     let arguments = json!({ "text": "PGH-77" });
     let outcome = call("clipboard_write", arguments.clone()).await;
-    assert!(matches!(&outcome, Outcome::NeedsApproval { reason } if reason.contains("click")), "{outcome:?}");
+    assert!(matches!(&outcome, Outcome::NeedsApproval { reason, .. } if reason.contains("click")), "{outcome:?}");
     assert_eq!(clipboard.text(), "");
 
     let body = document().body().unwrap();

@@ -4,6 +4,8 @@
 
 mod ag_ui;
 mod architecture;
+mod contract;
+mod definitions;
 mod demo_model;
 #[cfg(feature = "gateway")]
 mod demo_shop;

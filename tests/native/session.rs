@@ -15,7 +15,7 @@ use pagehand::protocol::{
     Answer, ContextItem, Entry, Event, FinishReason, Millis, ModelEvent, ModelRequest, Outcome, ThreadId, ToolCallId,
     ToolError,
 };
-use pagehand::session::{Handle, Host, session};
+use pagehand::session::{Callback, Callbacks, Handle, Host, Moment, Reply, When, session};
 use pagehand::tools::Registry;
 use serde_json::{Value, json};
 
@@ -35,6 +35,9 @@ struct State {
     models: Vec<mpsc::UnboundedSender<ModelEvent>>,
     requests: Vec<ModelRequest>,
     tools: BTreeMap<String, VecDeque<oneshot::Sender<Outcome>>>,
+    callbacks: Callbacks,
+    /// Who answered each call in its tool's place.
+    results: Vec<Option<String>>,
     sleepers: Vec<(Millis, oneshot::Sender<()>)>,
 }
 
@@ -44,7 +47,8 @@ impl World {
     }
 
     fn call(&self, place: &str, request: &ToolRequest) -> LocalBoxFuture<'static, Answer> {
-        self.log(format!("{place} runs {}", request.name));
+        let job = request.job.as_ref().map(|job| format!(" for {job}")).unwrap_or_default();
+        self.log(format!("{place} runs {}{job}", request.name));
         let (answer, wait) = oneshot::channel();
         self.0.borrow_mut().tools.entry(request.name.clone()).or_default().push_back(answer);
         wait.map(|outcome| Answer::from(outcome.expect("the test answers every tool"))).boxed_local()
@@ -82,11 +86,18 @@ impl Host for World {
         future::ready(()).boxed_local()
     }
 
+    fn callbacks(&self) -> Callbacks {
+        self.0.borrow().callbacks.clone()
+    }
+
     fn cancel_tool(&self, _: &ToolCallId) {
         self.log("cancels a tool");
     }
 
     fn save(&self, entry: &Entry) -> LocalBoxFuture<'_, ()> {
+        if let Entry::Result { by, .. } = entry {
+            self.0.borrow_mut().results.push(by.clone());
+        }
         let words = match entry {
             Entry::CallStart { .. } => "saves a start",
             Entry::Result { .. } => "saves a result",
@@ -134,7 +145,10 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let world = World::default();
+        Self::in_world(World::default())
+    }
+
+    fn in_world(world: World) -> Self {
         let config = Config {
             thread: ThreadId::from("t"),
             agent: String::new(),
@@ -155,7 +169,11 @@ impl Scene {
 
     /// A session whose model was asked and made these calls.
     fn called(tools: &[&str]) -> Self {
-        let mut scene = Self::new();
+        Self::called_in(World::default(), tools)
+    }
+
+    fn called_in(world: World, tools: &[&str]) -> Self {
+        let mut scene = Self::in_world(world);
         scene.tell(|handle| handle.send("Weather?"));
         let calls = tools.iter().enumerate().flat_map(|(slot, name)| {
             [
@@ -183,6 +201,12 @@ impl Scene {
 
     fn words(&mut self, text: &str) {
         self.model([ModelEvent::TextStart, ModelEvent::TextDelta(text.to_owned()), ModelEvent::TextEnd]);
+    }
+
+    /// A whole answer in words.
+    fn answer(&mut self, text: &str) {
+        self.words(text);
+        self.model([ModelEvent::Finish(FinishReason::Done)]);
     }
 
     /// The model's stream ends.
@@ -394,4 +418,199 @@ fn a_closed_handle_says_nothing_to_nobody() {
     handle.send("Hello?");
     handle.stop();
     handle.tools(Arc::new(Registry::default()));
+}
+
+// ---- callbacks ----
+
+/// A callback that says it was asked, and answers this.
+fn answering(world: &World, name: &'static str, reply: Option<Reply>) -> Callback {
+    let world = world.clone();
+    Rc::new(move |moment: Rc<Moment>| {
+        let about = match &*moment {
+            Moment::BeforeModel(request) => format!("a request of {} messages", request.messages.len()),
+            Moment::AfterModel(answer) => format!("the words {:?}", answer.text()),
+            Moment::BeforeTool(request) => format!("a call of {}", request.name),
+            Moment::AfterTool(request, _) => format!("the answer of {}", request.name),
+            Moment::ToolError(request, _) => format!("the failure of {}", request.name),
+            Moment::ModelError(error) => format!("the failure {:?}", error.message),
+        };
+        world.log(format!("{name} hears {about}"));
+        future::ready(reply.clone()).boxed_local()
+    })
+}
+
+fn heard(world: &World) -> Vec<String> {
+    world.0.borrow().log.iter().filter(|line| line.contains(" hears ") || line.contains(" runs ")).cloned().collect()
+}
+
+fn says(words: &str) -> Option<Reply> {
+    Some(Reply::Text(words.to_owned()))
+}
+
+fn gives(result: &str) -> Option<Reply> {
+    Some(Reply::Outcome(Outcome::Result(json!(result))))
+}
+
+#[test]
+fn callbacks_around_a_tool_are_asked_in_order_and_the_first_answer_is_the_last_question() {
+    let world = World::default();
+    let callbacks = world.callbacks();
+    callbacks.add(When::BeforeTool, "quiet", answering(&world, "quiet", None));
+    callbacks.add(When::AfterTool, "after", answering(&world, "after", None));
+    callbacks.add(When::BeforeTool, "first", answering(&world, "first", gives("from a callback")));
+    callbacks.add(When::BeforeTool, "second", answering(&world, "second", gives("never")));
+    let scene = Scene::called_in(world, &["page_look"]);
+    let expected =
+        ["quiet hears a call of page_look", "first hears a call of page_look", "after hears the answer of page_look"];
+    assert_eq!(heard(&scene.world), expected, "and the tool does not run");
+    assert_eq!(last_result(&scene), "\"from a callback\"");
+    let by = scene.world.0.borrow().results.clone();
+    assert_eq!(by, [Some("first".to_owned())], "the record says who answered");
+}
+
+#[test]
+fn a_failed_tool_is_heard_of_before_what_comes_after_it() {
+    let world = World::default();
+    let callbacks = world.callbacks();
+    callbacks.add(When::AfterTool, "after", answering(&world, "after", None));
+    callbacks.add(When::OnError, "mends", answering(&world, "mends", gives("mended")));
+    let mut scene = Scene::called_in(world, &["page_look"]);
+    scene.tool("page_look", Outcome::Error(ToolError::new("tool_error", "No.")));
+    let expected =
+        ["browser runs page_look", "mends hears the failure of page_look", "after hears the answer of page_look"];
+    assert_eq!(heard(&scene.world), expected);
+    assert_eq!(last_result(&scene), "\"mended\"");
+}
+
+#[test]
+fn a_callback_may_put_another_outcome_in_a_tools_place() {
+    let world = World::default();
+    world.callbacks().add(When::AfterTool, "after", answering(&world, "after", gives("other")));
+    // A text is no tool's answer.
+    world.callbacks().add(When::BeforeTool, "words", answering(&world, "words", says("words")));
+    let mut scene = Scene::called_in(world, &["page_look"]);
+    scene.tool("page_look", works());
+    assert_eq!(last_result(&scene), "\"other\"");
+}
+
+#[test]
+fn a_call_that_is_stopped_while_a_callback_thinks_never_runs() {
+    let world = World::default();
+    let (think, thought) = oneshot::channel::<()>();
+    let thought = thought.shared();
+    let thinking: Callback = Rc::new(move |_| {
+        let thought = thought.clone();
+        async move {
+            let _ = thought.await;
+            None
+        }
+        .boxed_local()
+    });
+    world.callbacks().add(When::BeforeTool, "thinks", thinking);
+    let mut scene = Scene::called_in(world, &["page_look"]);
+    scene.tell(Handle::stop);
+    think.send(()).unwrap();
+    scene.pool.run_until_stalled();
+    assert_eq!(heard(&scene.world), [""; 0]);
+    assert_eq!(scene.ends(), ["stopped"]);
+}
+
+#[test]
+fn a_callback_may_answer_before_a_model_is_asked() {
+    let world = World::default();
+    world.callbacks().add(When::BeforeModel, "answers", answering(&world, "answers", says("No need to ask.")));
+    let mut scene = Scene::in_world(world);
+    scene.tell(|handle| handle.send("Hello"));
+    assert_eq!(scene.ends(), ["completed"]);
+    assert_eq!(heard(&scene.world), ["answers hears a request of 1 messages"]);
+    assert!(scene.world.0.borrow().models.is_empty());
+    assert_eq!(replaced(&scene), ["No need to ask."]);
+}
+
+#[test]
+fn a_callback_may_put_words_in_an_answers_place_and_its_calls_are_let_go() {
+    let world = World::default();
+    world.callbacks().add(When::AfterModel, "guards", answering(&world, "guards", says("I will not.")));
+    let scene = Scene::called_in(world, &["page_look"]);
+    assert_eq!(heard(&scene.world), ["guards hears the words \"\""], "and nothing runs");
+    assert_eq!((scene.ends(), replaced(&scene)), (vec!["completed"], vec!["I will not.".to_owned()]));
+}
+
+#[test]
+fn a_callback_may_answer_where_a_model_has_failed() {
+    let world = World::default();
+    world.callbacks().add(When::OnError, "excuses", answering(&world, "excuses", says("Come back later.")));
+    let mut scene = Scene::in_world(world);
+    scene.tell(|handle| handle.send("Hello"));
+    let error = pagehand::protocol::ModelError::new(pagehand::protocol::ModelErrorKind::Upstream, "Down.");
+    scene.model([ModelEvent::Error(error)]);
+    assert_eq!((scene.ends(), replaced(&scene)), (vec!["completed"], vec!["Come back later.".to_owned()]));
+}
+
+#[test]
+fn stop_works_while_a_callback_thinks_about_an_answer() {
+    let world = World::default();
+    let never: Callback = Rc::new(|_| future::pending().boxed_local());
+    world.callbacks().add(When::AfterModel, "never", never);
+    let mut scene = Scene::in_world(world);
+    scene.tell(|handle| handle.send("Hello"));
+    scene.answer("Hi.");
+    assert_eq!(scene.ends(), [""; 0]);
+    scene.tell(Handle::stop);
+    assert_eq!(scene.ends(), ["stopped"]);
+}
+
+#[test]
+fn callbacks_are_taken_out_by_their_name() {
+    let world = World::default();
+    world.callbacks().add(When::BeforeTool, "first", answering(&world, "first", gives("callback")));
+    assert!(world.callbacks().wants(When::BeforeTool));
+    world.callbacks().remove("first");
+    assert!(!world.callbacks().wants(When::BeforeTool));
+    for word in ["before-model", "after-model", "before-tool", "after-tool", "error"] {
+        assert!(When::parse(word).is_some(), "{word}");
+    }
+    assert_eq!(When::parse("after-lunch"), None);
+}
+
+// ---- jobs ----
+
+#[test]
+fn a_job_is_waited_for_where_its_call_ran_and_its_end_is_told() {
+    let mut export =
+        crate::support::tools::tool("orders_export", pagehand::protocol::Scope::Server, pagehand::protocol::Risk::Read);
+    export.long_running = true;
+    let mut scene = Scene::new();
+    scene.tell(|handle| handle.tools(crate::support::tools::registry(vec![export.clone()])));
+    scene.tell(|handle| handle.send("Export."));
+    scene.model([
+        ModelEvent::CallStart { slot: 0, id: None, name: "orders_export".to_owned() },
+        ModelEvent::CallDelta { slot: 0, text: OSLO.to_owned() },
+        ModelEvent::CallEnd { slot: 0 },
+        ModelEvent::Finish(FinishReason::Calls),
+    ]);
+    scene.tool("orders_export", Outcome::Interim(pagehand::protocol::Job { id: "j".to_owned(), state: Value::Null }));
+    assert_eq!(heard(&scene.world), ["server runs orders_export", "server runs orders_export for j"]);
+    scene.answer("At work.");
+    scene.tool("orders_export", works());
+    scene.answer("Done.");
+    assert_eq!(scene.ends(), ["completed", "completed"]);
+}
+
+fn replaced(scene: &Scene) -> Vec<String> {
+    let state = scene.world.0.borrow();
+    let found = state.events.iter().filter_map(|event| match event {
+        Event::Replaced { text, .. } => Some(text.clone()),
+        _ => None,
+    });
+    found.collect()
+}
+
+/// What the model reads of the last call.
+fn last_result(scene: &Scene) -> String {
+    let state = scene.world.0.borrow();
+    match state.requests.last().unwrap().messages.last() {
+        Some(pagehand::protocol::Message::Tool(tool)) => tool.result.content.clone(),
+        other => panic!("{other:?}"),
+    }
 }

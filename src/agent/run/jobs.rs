@@ -56,6 +56,7 @@ impl Run {
         self.close_job(job, result, answer);
         // Nobody is waiting for it: the agent is told at once, in a run of its own. One at work is told in its next step.
         if matches!(self.phase, Phase::Idle) {
+            self.tell_of_jobs();
             self.begin(None);
         }
         true

@@ -15,8 +15,8 @@ use crate::agent::stream::Stream;
 use crate::agent::transcript::OpenJob;
 use crate::agent::{Input, Limits, Output, Transcript};
 use crate::protocol::{
-    AssistantMessage, CallState, CallView, EndReason, Entry, Event, IdMint, Lifetime, Message, MessageId, Millis, Names, RunId, State,
-    ThreadId, ToolCall, ToolMessage, ToolResult, Usage,
+    AssistantMessage, CallState, CallView, EndReason, Entry, Event, IdMint, Lifetime, Message, MessageId, Millis,
+    Names, RunId, State, ThreadId, ToolCall, ToolMessage, ToolResult, Usage,
 };
 use crate::tools::{Facts, Policy, Registry, Resolved};
 
@@ -116,6 +116,7 @@ impl Run {
         }
         if let Some(id) = unfinished.run {
             run.last_end = Some(EndReason::Interrupted);
+            run.tell_of_jobs();
             run.save(Entry::RunEnd { run: id.clone(), reason: EndReason::Interrupted });
             run.event(Event::RunEnd { run: id, reason: EndReason::Interrupted });
         }

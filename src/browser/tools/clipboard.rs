@@ -31,10 +31,12 @@ pub(super) async fn write(arguments: Value, context: ToolContext) -> Outcome {
     };
     match JsFuture::from(clipboard.write_text(words)).await {
         Ok(_) => Outcome::Result(json!({ "copied": words })),
-        Err(thrown) if thrown_name(&thrown) == "NotAllowedError" && !context.request.approved => Outcome::NeedsApproval {
-            reason: "The browser wants your click before this page may write to the clipboard.".to_owned(),
-            payload: Value::Null,
-        },
+        Err(thrown) if thrown_name(&thrown) == "NotAllowedError" && !context.request.approved => {
+            Outcome::NeedsApproval {
+                reason: "The browser wants your click before this page may write to the clipboard.".to_owned(),
+                payload: Value::Null,
+            }
+        }
         Err(thrown) => failed("clipboard_write", &thrown_words(&thrown)),
     }
 }

@@ -28,7 +28,8 @@ pub(super) fn definition() -> Definition {
     let description = "Opens another screen of this web site in the user's browser, by its address (a path such as \
          \"/orders\" or a full address of this site). Other sites are refused. Returns the resulting address and title.";
     let url = json!({ "type": "string", "minLength": 1, "maxLength": 2000, "description": "A path or address of this site." });
-    let mut definition = shared("navigate", "Open a screen", Approval::Tool, description, json!({ "url": url }), &["url"]);
+    let mut definition =
+        shared("navigate", "Open a screen", Approval::Tool, description, json!({ "url": url }), &["url"]);
     definition.timeout_ms = Some(20_000);
     definition
 }

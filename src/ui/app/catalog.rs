@@ -211,7 +211,8 @@ impl App {
         let mut report = catalog.registry.report();
         let counts = self.inner.metrics.borrow().to_json();
         // An alias that nobody has used since the page was opened may have no thread left that needs it.
-        let aliases = catalog.registry.definitions().flat_map(|tool| tool.aliases.iter().map(move |alias| (tool, alias)));
+        let aliases =
+            catalog.registry.definitions().flat_map(|tool| tool.aliases.iter().map(move |alias| (tool, alias)));
         report["aliases"] = aliases
             .map(|(tool, alias)| {
                 let uses = counts["aliases"][&alias.name].as_u64().unwrap_or_default();
@@ -248,7 +249,8 @@ impl App {
         if let Some(served) = self.list().await {
             let changed = self.take(served);
             if !changed.is_empty() {
-                let words = format!("The server's tools have changed, and are used as they are now: {}.", changed.join("; "));
+                let words =
+                    format!("The server's tools have changed, and are used as they are now: {}.", changed.join("; "));
                 self.store.notice.set(Some(words));
             }
         }
@@ -272,7 +274,8 @@ impl App {
         catalog.refused.extend(served.faults);
         let problem = catalog.registry.check_profile(&self.inner.options.profile);
         catalog.refused.extend(problem.iter().map(ToString::to_string));
-        let own = catalog.registry.definitions().filter(|tool| tool.scope == Scope::Browser && tool.owner != "pagehand");
+        let own =
+            catalog.registry.definitions().filter(|tool| tool.scope == Scope::Browser && tool.owner != "pagehand");
         let own: Vec<Definition> = own.map(|tool| Definition::clone(tool)).collect();
         drop(catalog);
         self.inner.served.set(true);

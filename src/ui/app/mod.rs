@@ -170,8 +170,7 @@ impl App {
         inner.thread.borrow().retire();
         let id = fresh_id();
         let (tools, services) = (&inner.tools, &inner.services);
-        let thread =
-            thread::start(&id, &inner.options, &inner.gateway, tools, services, &inner.watcher, &self.store);
+        let thread = thread::start(&id, &inner.options, &inner.gateway, tools, services, &inner.watcher, &self.store);
         *inner.thread.borrow_mut() = thread;
         self.publish();
     }

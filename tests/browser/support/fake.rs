@@ -109,6 +109,11 @@ impl Asked {
         self.answer_with(status, "{}")
     }
 
+    /// Answers with a head of these headers, a JSON object; the body is sent piece by piece.
+    pub(crate) fn answer_with_headers(&self, status: u16, headers: &str) -> Body {
+        self.answer_with(status, headers)
+    }
+
     pub(crate) fn answer_json(&self, status: u16, body: &Value) {
         self.answer_text(status, "{}", &body.to_string());
     }

@@ -7,9 +7,10 @@ pub(crate) mod stream;
 use std::cell::Cell;
 use std::sync::Arc;
 
+use pagehand::agent::ToolRequest;
 use pagehand::browser::{now, sleep};
-use pagehand::protocol::{Risk, Scope};
-use pagehand::tools::{Approval, Definition};
+use pagehand::protocol::{Risk, RunId, Scope, ThreadId, ToolCallId};
+use pagehand::tools::Definition;
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use web_sys::{Document, HtmlElement, Storage};
@@ -97,17 +98,28 @@ pub(crate) fn fresh_name() -> String {
 
 /// A tool that takes anything.
 pub(crate) fn definition(name: &str, scope: Scope, risk: Risk) -> Definition {
-    Definition {
-        name: name.to_owned(),
-        version: "1".to_owned(),
-        owner: "tests".to_owned(),
-        description: "Answers what the test that called it says it answers.".to_owned(),
-        parameters: Arc::new(json!({ "type": "object" })),
-        scope,
-        risk,
-        approval: Approval::Risk,
-        timeout_ms: None,
-        label: String::new(),
+    let mut definition = Definition::new(name, "Answers what the test that called it says it answers.", scope, risk);
+    definition.owner = "tests".to_owned();
+    definition.parameters = Arc::new(json!({ "type": "object" }));
+    definition
+}
+
+/// A call of a tool of this definition.
+pub(crate) fn tool_request(definition: Definition, arguments: Value) -> ToolRequest {
+    ToolRequest {
+        call: ToolCallId::from("call00001"),
+        name: definition.name.clone(),
+        scope: definition.scope,
+        definition: Arc::new(definition),
+        arguments,
+        approved: false,
+        payload: Value::Null,
+        job: None,
+        thread: ThreadId::from("thread001"),
+        run: RunId::from("run000001"),
+        step: 2,
+        agent: "tester".to_owned(),
+        state: Arc::default(),
     }
 }
 

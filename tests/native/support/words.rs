@@ -32,6 +32,7 @@ fn word(event: &ModelEvent) -> String {
             let wait = retry_after_ms.map(|ms| format!(" after {ms} ms")).unwrap_or_default();
             format!("error {}{wait}: {message}", kind.as_str())
         }
+        ModelEvent::Replace(text) => format!("replaced by {text}"),
         ModelEvent::Note(words) => format!("note {words}"),
     }
 }
