@@ -11,6 +11,7 @@ mod demo_model;
 mod demo_shop;
 mod markdown;
 mod openai_chat;
+mod properties;
 mod registry;
 mod runs;
 mod session;
