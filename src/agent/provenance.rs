@@ -26,16 +26,17 @@ fn worst<'a>(values: impl Iterator<Item = &'a Value>, messages: &[Message]) -> P
 }
 
 fn of_text(text: &str, messages: &[Message]) -> Provenance {
-    let wanted = text.to_lowercase();
+    // ASCII alone: the tables of all letters are a weight on the page, and the worst is a question too many.
+    let wanted = text.to_ascii_lowercase();
     // A result is JSON, so a text stands in it the way JSON writes it.
     let written = Value::from(wanted.as_str()).to_string();
     let written = &written[1..written.len() - 1];
     let mut found = Provenance::Model;
     for message in messages {
         match message {
-            Message::User { content, .. } if content.to_lowercase().contains(&wanted) => return Provenance::User,
+            Message::User { content, .. } if content.to_ascii_lowercase().contains(&wanted) => return Provenance::User,
             Message::Tool(told) | Message::Job { message: told, .. }
-                if told.result.content.to_lowercase().contains(written) =>
+                if told.result.content.to_ascii_lowercase().contains(written) =>
             {
                 found = Provenance::Tool;
             }

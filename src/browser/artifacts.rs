@@ -5,11 +5,11 @@
 
 use std::cell::RefCell;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use web_sys::Storage;
 
 use crate::browser::storage::storage;
-use crate::protocol::{Names, ThreadId};
+use crate::protocol::{Names, ThreadId, object};
 
 /// The artifacts of one thread.
 #[derive(Debug)]
@@ -93,12 +93,19 @@ impl Artifacts {
     /// All of them: name → `{mediaType, versions, characters}`.
     #[must_use]
     pub fn list(&self) -> Value {
-        let mut list = json!({});
-        for (name, artifact) in self.index.borrow().iter() {
-            list[name] = json!({ "mediaType": artifact.media_type, "versions": artifact.versions,
-                "characters": artifact.characters });
+        let index = self.index.borrow();
+        let mut list = Vec::new();
+        for (name, artifact) in index.iter() {
+            list.push((
+                name,
+                object(vec![
+                    ("mediaType", artifact.media_type.as_str().into()),
+                    ("versions", artifact.versions.into()),
+                    ("characters", artifact.characters.into()),
+                ]),
+            ));
         }
-        list
+        object(list)
     }
 
     /// Forgets all of them, for good.

@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
 use gloo_net::http::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::agent::ToolRequest;
 use crate::browser::clock::sleep;
 use crate::browser::fetch::{Reply, TextError, send};
 use crate::browser::gateway::{Gateway, MAX_RESULT_BYTES};
-use crate::protocol::{Answer, Job, Outcome, ToolError, delta_from_json};
+use crate::protocol::{Answer, Job, Outcome, ToolError, delta_from_json, object};
 use crate::tools::error;
 use crate::wire::sse::SseDecoder;
 
@@ -37,11 +37,16 @@ impl Gateway {
 
     fn start_tool(&self, request: &ToolRequest, heard: Heard) -> LocalBoxFuture<'static, Answer> {
         let url = format!("{}tools/{}", self.base, request.name);
-        let context = json!({
-            "threadId": request.thread, "runId": request.run, "step": request.step, "agent": request.agent,
-            "state": request.state.to_json(|_| true), "approved": request.approved, "payload": request.payload,
-        });
-        let body = json!({ "arguments": request.arguments, "context": context }).to_string();
+        let context = object(vec![
+            ("threadId", request.thread.as_str().into()),
+            ("runId", request.run.as_str().into()),
+            ("step", request.step.into()),
+            ("agent", request.agent.as_str().into()),
+            ("state", request.state.to_json(|_| true)),
+            ("approved", request.approved.into()),
+            ("payload", request.payload.clone()),
+        ]);
+        let body = object(vec![("arguments", request.arguments.clone()), ("context", context)]).to_string();
         let hash = request.definition.hash();
         let (name, call, unreachable) = (request.name.clone(), request.call.clone(), self.unreachable());
         Box::pin(async move {

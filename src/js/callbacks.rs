@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use js_sys::{Function, Promise};
-use serde_json::{Value, json};
+use serde_json::Value;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::agent::ToolRequest;
 use crate::browser::tools::thrown_words;
 use crate::js::{from_js, to_js};
-use crate::protocol::{Answer, Outcome, ToolError};
+use crate::protocol::{Answer, Outcome, ToolCall, ToolError, object};
 use crate::session::{Callback, Moment, Reply};
 
 /// A function as a callback. What it throws is said in the console; it has then nothing to say.
@@ -39,15 +39,24 @@ fn described(moment: &Moment) -> Value {
     match moment {
         Moment::BeforeModel(request) => {
             let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
-            json!({
-                "threadId": request.thread, "runId": request.run, "instructions": request.instructions,
-                "messages": request.messages.len(), "tools": tools,
-            })
+            object(vec![
+                ("threadId", request.thread.as_str().into()),
+                ("runId", request.run.as_str().into()),
+                ("instructions", request.instructions.as_str().into()),
+                ("messages", request.messages.len().into()),
+                ("tools", tools.into()),
+            ])
         }
         Moment::AfterModel(answer) => {
-            let calls: Vec<Value> =
-                answer.calls().map(|call| json!({ "name": call.name, "arguments": call.arguments })).collect();
-            json!({ "messageId": answer.id, "text": answer.text(), "calls": calls })
+            let call = |call: &ToolCall| {
+                object(vec![("name", call.name.as_str().into()), ("arguments", call.arguments.as_str().into())])
+            };
+            let calls: Vec<Value> = answer.calls().map(call).collect();
+            object(vec![
+                ("messageId", answer.id.as_str().into()),
+                ("text", answer.text().into()),
+                ("calls", calls.into()),
+            ])
         }
         Moment::BeforeTool(request) => call(request),
         Moment::AfterTool(request, answer) | Moment::ToolError(request, answer) => {
@@ -55,20 +64,31 @@ fn described(moment: &Moment) -> Value {
             match &answer.outcome {
                 Outcome::Result(result) => told["result"] = result.clone(),
                 Outcome::Error(error) => told["error"] = error.to_json(),
-                Outcome::Interim(job) => told["job"] = json!({ "id": job.id, "state": job.state }),
+                Outcome::Interim(job) => {
+                    told["job"] = object(vec![("id", job.id.as_str().into()), ("state", job.state.clone())])
+                }
                 Outcome::NeedsApproval { reason, .. } => told["needsApproval"] = Value::from(reason.as_str()),
             }
             told
         }
-        Moment::ModelError(error) => json!({ "model": { "code": error.kind.as_str(), "message": error.message } }),
+        Moment::ModelError(error) => {
+            let told = vec![("code", error.kind.as_str().into()), ("message", error.message.as_str().into())];
+            object(vec![("model", object(told))])
+        }
     }
 }
 
 fn call(request: &ToolRequest) -> Value {
-    json!({
-        "callId": request.call, "name": request.name, "scope": request.scope.as_str(), "owner": request.definition.owner,
-        "risk": request.definition.risk.as_str(), "arguments": request.arguments, "runId": request.run, "step": request.step,
-    })
+    object(vec![
+        ("callId", request.call.as_str().into()),
+        ("name", request.name.as_str().into()),
+        ("scope", request.scope.as_str().into()),
+        ("owner", request.definition.owner.as_str().into()),
+        ("risk", request.definition.risk.as_str().into()),
+        ("arguments", request.arguments.clone()),
+        ("runId", request.run.as_str().into()),
+        ("step", request.step.into()),
+    ])
 }
 
 /// `{text}` in a model's place; `{result}` or `{error}` in a tool's.

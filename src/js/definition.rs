@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::browser::tools::thrown_words;
 use crate::js::{from_js, to_js, tool};
-use crate::protocol::{ContextItem, Message, ModelRequest, Names, Scope};
+use crate::protocol::{ContextItem, Message, ModelRequest, Scope, delta_from_json, object};
 use crate::tools::{Additions, Definition, Edit, Facts, Members};
 use crate::ui::PageTool;
 
@@ -60,18 +60,20 @@ fn described(request: &ModelRequest) -> Value {
         Message::Assistant(_) | Message::Tool(_) | Message::Job { .. } => None,
     });
     let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
-    serde_json::json!({
-        "threadId": request.thread, "runId": request.run, "instructions": request.instructions, "message": said,
-        "messages": request.messages.len(), "tools": tools, "state": request.state.to_json(|_| true),
-    })
+    object(vec![
+        ("threadId", request.thread.as_str().into()),
+        ("runId", request.run.as_str().into()),
+        ("instructions", request.instructions.as_str().into()),
+        ("message", said.into()),
+        ("messages", request.messages.len().into()),
+        ("tools", tools.into()),
+        ("state", request.state.to_json(|_| true)),
+    ])
 }
 
 fn additions(json: &Value) -> Additions {
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let mut options = Names::default();
-    for (name, value) in json.get("options").and_then(Value::as_object).into_iter().flatten() {
-        options.insert(name.clone(), value.clone());
-    }
+    let options = delta_from_json(json.get("options").unwrap_or(&Value::Null));
     let context = json.get("context").and_then(Value::as_array).into_iter().flatten();
     Additions {
         instructions: text(json, "instructions"),

@@ -2,52 +2,80 @@
 
 use std::rc::Rc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use web_sys::{CustomEvent, CustomEventInit, HtmlElement};
 
 use crate::browser::Watcher;
 use crate::js::to_js;
-use crate::protocol::{EndReason, Event, Scope};
+use crate::protocol::{EndReason, Event, Scope, object};
 
 /// A watcher that dispatches them.
 pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
     Rc::new(move |event: &Event| match event {
         Event::RunStart { run, message } => {
             let text = message.as_ref().map(|(_, text)| text);
-            dispatch(&element, "pagehand-run-start", &json!({ "runId": run, "message": text }));
+            dispatch(
+                &element,
+                "pagehand-run-start",
+                &object(vec![("runId", run.as_str().into()), ("message", text.map(String::as_str).into())]),
+            );
         }
         Event::Call(view) => {
-            let detail = json!({
-                "callId": view.id, "name": view.name, "scope": view.scope.map(Scope::as_str), "state": view.state.as_str(),
-                "arguments": view.arguments,
-            });
+            let detail = object(vec![
+                ("callId", view.id.as_str().into()),
+                ("name", view.name.as_str().into()),
+                ("scope", view.scope.map(Scope::as_str).into()),
+                ("state", view.state.as_str().into()),
+                ("arguments", view.arguments.as_str().into()),
+            ]);
             dispatch(&element, "pagehand-tool-call", &detail);
         }
         Event::RunEnd { run, reason } => {
             if let EndReason::Error(error) = reason {
-                let detail = json!({ "code": error.kind.as_str(), "message": error.message });
+                let detail =
+                    object(vec![("code", error.kind.as_str().into()), ("message", error.message.as_str().into())]);
                 dispatch(&element, "pagehand-error", &detail);
             }
-            dispatch(&element, "pagehand-run-end", &json!({ "runId": run, "reason": reason.as_str() }));
+            dispatch(
+                &element,
+                "pagehand-run-end",
+                &object(vec![("runId", run.as_str().into()), ("reason", reason.as_str().into())]),
+            );
         }
         Event::StepStart { run, step, tools, .. } => {
-            dispatch(&element, "pagehand-step-start", &json!({ "runId": run, "step": step, "tools": tools }));
+            dispatch(
+                &element,
+                "pagehand-step-start",
+                &object(vec![
+                    ("runId", run.as_str().into()),
+                    ("step", (*step).into()),
+                    ("tools", tools.iter().map(String::as_str).collect()),
+                ]),
+            );
         }
         Event::Progress { call, fraction, text } => {
             dispatch(
                 &element,
                 "pagehand-tool-progress",
-                &json!({ "callId": call, "fraction": fraction, "text": text }),
+                &object(vec![
+                    ("callId", call.as_str().into()),
+                    ("fraction", (*fraction).into()),
+                    ("text", text.as_str().into()),
+                ]),
             );
         }
         Event::Settled(call) => {
-            let detail = json!({
-                "tool": call.tool, "owner": call.owner, "version": call.version, "outcome": call.outcome, "ms": call.ms,
-                "alias": call.alias,
-            });
+            let detail = object(vec![
+                ("tool", call.tool.as_str().into()),
+                ("owner", call.owner.as_str().into()),
+                ("version", call.version.as_str().into()),
+                ("outcome", call.outcome.as_str().into()),
+                ("ms", call.ms.into()),
+                ("alias", call.alias.as_deref().into()),
+            ]);
             dispatch(&element, "pagehand-tool-settled", &detail);
         }
-        Event::Note(text) => dispatch(&element, "pagehand-log", &json!({ "text": text })),
+        Event::Note(text) => dispatch(&element, "pagehand-log", &object(vec![("text", text.as_str().into())])),
         Event::TextDelta { .. }
         | Event::ReasoningDelta { .. }
         | Event::ArgumentsDelta { .. }

@@ -2,11 +2,11 @@
 //!
 //! Written out rather than derived: a page loads this code, and what serde derives for it is four times as much.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::protocol::{
     AssistantMessage, Delta, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind, Part, RunId,
-    Scope, ToolCall, ToolCallId, ToolResult, delta_from_json, delta_to_json,
+    Scope, ToolCall, ToolCallId, ToolResult, delta_from_json, delta_to_json, object,
 };
 
 impl Entry {
@@ -16,31 +16,31 @@ impl Entry {
         match self {
             Self::RunStart { run, at, message } => {
                 let mut line =
-                    object([("entry", "run_start".into()), ("run", run.as_str().into()), ("at", (*at).into())]);
+                    fields(vec![("entry", "run_start".into()), ("run", run.as_str().into()), ("at", (*at).into())]);
                 if let Some((id, text)) = message {
-                    line["message"] = object([("id", id.as_str().into()), ("text", text.as_str().into())]);
+                    line["message"] = fields(vec![("id", id.as_str().into()), ("text", text.as_str().into())]);
                 }
                 line
             }
-            Self::StepStart { run, step, tools } => object([
+            Self::StepStart { run, step, tools } => fields(vec![
                 ("entry", "step_start".into()),
                 ("run", run.as_str().into()),
                 ("step", (*step).into()),
                 ("tools", tools.iter().map(String::as_str).collect()),
             ]),
-            Self::Message(answer) => object([
+            Self::Message(answer) => fields(vec![
                 ("entry", "message".into()),
                 ("id", answer.id.as_str().into()),
                 ("status", answer.status.as_str().into()),
                 ("parts", answer.parts.iter().map(part_to_json).collect()),
             ]),
-            Self::Decision { call, approved, arguments } => object([
+            Self::Decision { call, approved, arguments } => fields(vec![
                 ("entry", "decision".into()),
                 ("call", call.as_str().into()),
                 ("approved", (*approved).into()),
                 ("arguments", arguments.as_deref().into()),
             ]),
-            Self::CallStart { call, at, scope } => object([
+            Self::CallStart { call, at, scope } => fields(vec![
                 ("entry", "call_start".into()),
                 ("call", call.as_str().into()),
                 ("at", (*at).into()),
@@ -63,7 +63,7 @@ impl Entry {
                 line
             }
             Self::LateResult(result) => result_to_json("late_result", result, ""),
-            Self::RunEnd { run, reason } => object([
+            Self::RunEnd { run, reason } => fields(vec![
                 ("entry", "run_end".into()),
                 ("run", run.as_str().into()),
                 ("reason", reason.as_str().into()),
@@ -121,15 +121,10 @@ impl Entry {
     }
 }
 
-fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    // One by one: to collect them would bring in a sort.
-    let mut object = Map::new();
-    for (name, value) in fields {
-        if !value.is_null() {
-            object.insert(name.to_owned(), value);
-        }
-    }
-    Value::Object(object)
+// What is absent is left out.
+fn fields(mut fields: Vec<(&str, Value)>) -> Value {
+    fields.retain(|(_, value)| !value.is_null());
+    object(fields)
 }
 
 fn text(value: &Value, name: &str) -> Option<String> {
@@ -157,9 +152,9 @@ fn small(value: &Value, name: &str) -> Option<u32> {
 
 fn part_to_json(part: &Part) -> Value {
     match part {
-        Part::Text { text } => object([("text", text.as_str().into())]),
-        Part::Reasoning { text } => object([("reasoning", text.as_str().into())]),
-        Part::Call(call) => object([
+        Part::Text { text } => fields(vec![("text", text.as_str().into())]),
+        Part::Reasoning { text } => fields(vec![("reasoning", text.as_str().into())]),
+        Part::Call(call) => fields(vec![
             ("call", call.id.as_str().into()),
             ("wire_id", call.wire_id.as_deref().into()),
             ("name", call.name.as_str().into()),
@@ -186,7 +181,7 @@ fn part_from_json(part: &Value) -> Option<Part> {
 }
 
 fn result_to_json(entry: &str, result: &ToolResult, message: &str) -> Value {
-    object([
+    fields(vec![
         ("entry", entry.into()),
         ("call", result.call.as_str().into()),
         ("content", result.content.as_str().into()),
@@ -210,11 +205,13 @@ fn reason_to_json(reason: &EndReason) -> Value {
         | EndReason::Superseded
         | EndReason::Interrupted
         | EndReason::Truncated => Value::Null,
-        EndReason::MaxSteps { limit } => object([("limit", (*limit).into())]),
-        EndReason::MaxCalls { limit, asked } => object([("limit", (*limit).into()), ("asked", (*asked).into())]),
-        EndReason::MaxTime { limit_ms } => object([("limit", (*limit_ms).into())]),
-        EndReason::RepeatedCall { name, limit } => object([("name", name.as_str().into()), ("limit", (*limit).into())]),
-        EndReason::Error(error) => object([
+        EndReason::MaxSteps { limit } => fields(vec![("limit", (*limit).into())]),
+        EndReason::MaxCalls { limit, asked } => fields(vec![("limit", (*limit).into()), ("asked", (*asked).into())]),
+        EndReason::MaxTime { limit_ms } => fields(vec![("limit", (*limit_ms).into())]),
+        EndReason::RepeatedCall { name, limit } => {
+            fields(vec![("name", name.as_str().into()), ("limit", (*limit).into())])
+        }
+        EndReason::Error(error) => fields(vec![
             ("kind", error.kind.as_str().into()),
             ("message", error.message.as_str().into()),
             ("retry_after_ms", error.retry_after_ms.into()),

@@ -10,6 +10,7 @@ mod id;
 mod message;
 mod model;
 mod names;
+mod object;
 mod state;
 mod tool;
 
@@ -20,6 +21,7 @@ pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
 pub use message::{AssistantMessage, Message, MessageStatus, Part, ToolMessage};
 pub use model::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolOffer, Usage};
 pub use names::Names;
+pub use object::object;
 pub use state::{Delta, Lifetime, State, delta_from_json, delta_to_json};
 pub use tool::{Answer, Job, Outcome, Replay, Risk, Scope, ToolCall, ToolError, ToolResult};
 

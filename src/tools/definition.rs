@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::protocol::{Names, Replay, Risk, Scope, ToolOffer};
@@ -133,12 +133,12 @@ impl Definition {
     /// SHA-256, in hex, over the canonical JSON (sorted keys) of all that page and gateway must agree on.
     #[must_use]
     pub fn hash(&self) -> String {
-        let canonical = json!({
-            "name": self.name, "version": self.version, "description": self.description,
-            "parameters": *self.parameters, "output": self.output.as_deref(),
-            "scope": self.scope.as_str(), "risk": self.risk.as_str(), "replay": self.replay.as_str(),
-            "longRunning": self.long_running,
-        });
+        let mut canonical = self.to_json();
+        for aside in
+            ["owner", "examples", "approval", "profiles", "requires", "timeoutMs", "label", "progress", "aliases"]
+        {
+            canonical.as_object_mut().map(|fields| fields.remove(aside));
+        }
         Sha256::digest(canonical.to_string().as_bytes()).iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
             hex

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::protocol::{Names, Replay, Risk, Scope};
+use crate::protocol::{Names, Replay, Risk, Scope, object};
 use crate::tools::nearest::nearest;
 use crate::tools::{Alias, Approval, Definition, Words};
 
@@ -38,16 +38,29 @@ impl Definition {
         for (fact, values) in self.requires.iter() {
             requires.insert(fact.to_owned(), Value::from(values.clone()));
         }
-        let aliases: Vec<Value> =
-            self.aliases.iter().map(|alias| json!({ "name": alias.name, "offered": alias.offered })).collect();
-        json!({
-            "name": self.name, "version": self.version, "owner": self.owner, "description": self.description,
-            "parameters": *self.parameters, "output": self.output.as_deref(), "examples": self.examples,
-            "scope": self.scope.as_str(), "risk": self.risk.as_str(), "replay": self.replay.as_str(),
-            "approval": self.approval.as_str(), "profiles": self.profiles, "requires": requires,
-            "longRunning": self.long_running, "timeoutMs": self.timeout_ms, "label": self.label.to_json(),
-            "progress": self.progress.to_json(), "aliases": aliases,
-        })
+        let alias =
+            |alias: &Alias| object(vec![("name", alias.name.as_str().into()), ("offered", alias.offered.into())]);
+        let aliases: Vec<Value> = self.aliases.iter().map(alias).collect();
+        object(vec![
+            ("name", self.name.as_str().into()),
+            ("version", self.version.as_str().into()),
+            ("owner", self.owner.as_str().into()),
+            ("description", self.description.as_str().into()),
+            ("parameters", Value::clone(&self.parameters)),
+            ("output", self.output.as_deref().cloned().unwrap_or_default()),
+            ("examples", self.examples.clone().into()),
+            ("scope", self.scope.as_str().into()),
+            ("risk", self.risk.as_str().into()),
+            ("replay", self.replay.as_str().into()),
+            ("approval", self.approval.as_str().into()),
+            ("profiles", self.profiles.iter().map(String::as_str).collect()),
+            ("requires", Value::Object(requires)),
+            ("longRunning", self.long_running.into()),
+            ("timeoutMs", self.timeout_ms.into()),
+            ("label", self.label.to_json()),
+            ("progress", self.progress.to_json()),
+            ("aliases", Value::Array(aliases)),
+        ])
     }
 
     /// A definition from its JSON, and what is wrong with the JSON's shape, in sentences. Where there is any, the
@@ -100,7 +113,7 @@ impl Definition {
 
 /// The schema of a tool without arguments.
 pub(crate) fn no_arguments() -> Value {
-    json!({ "type": "object", "properties": {}, "additionalProperties": false })
+    object(vec![("type", "object".into()), ("properties", object(Vec::new())), ("additionalProperties", false.into())])
 }
 
 fn unknown_field(field: &str) -> String {

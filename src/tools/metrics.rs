@@ -1,8 +1,8 @@
 //! How often each tool was called and what came of it. Knows nothing of where that is shown.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::protocol::{Names, Settled};
+use crate::protocol::{Names, Settled, object};
 
 // A model may make up any number of names.
 const MAX_UNKNOWN: usize = 256;
@@ -80,11 +80,17 @@ impl Metrics {
         let calls: Vec<Value> = self
             .calls()
             .map(|one| {
-                json!({ "tool": one.tool, "owner": one.owner, "version": one.version, "outcome": one.outcome,
-                    "calls": one.calls, "ms": one.ms })
+                object(vec![
+                    ("tool", one.tool.as_str().into()),
+                    ("owner", one.owner.as_str().into()),
+                    ("version", one.version.as_str().into()),
+                    ("outcome", one.outcome.as_str().into()),
+                    ("calls", one.calls.into()),
+                    ("ms", one.ms.into()),
+                ])
             })
             .collect();
-        json!({ "calls": calls, "aliases": object(&self.aliases), "unknown": object(&self.unknown) })
+        object(vec![("calls", calls.into()), ("aliases", counts(&self.aliases)), ("unknown", counts(&self.unknown))])
     }
 }
 
@@ -93,7 +99,7 @@ fn add(counts: &mut Names<u64>, name: &str) {
     counts.insert(name.to_owned(), count + 1);
 }
 
-fn object(counts: &Names<u64>) -> Value {
+fn counts(counts: &Names<u64>) -> Value {
     let mut object = Map::new();
     for (name, count) in counts.iter() {
         object.insert(name.to_owned(), Value::from(*count));

@@ -36,6 +36,8 @@ pub struct Executor {
 pub struct Rules {
     /// The profiles there are; a definition may name no other. Empty where nobody declared any.
     pub profiles: Vec<Profile>,
+    /// How many characters a token has, as the provider that is asked counts; 4 where nobody says.
+    pub characters_per_token: Option<f64>,
     /// What the providers that may be asked refuse in a definition, in sentences.
     pub refusals: Option<Refusals>,
 }
@@ -50,6 +52,8 @@ pub struct Profile {
     pub name: String,
     /// The characters its declarations may have together.
     pub max_characters: Option<usize>,
+    /// The tokens they may have, by the estimate of the provider that is asked.
+    pub max_tokens: Option<usize>,
 }
 
 /// Every tool known now, by name.

@@ -5,9 +5,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::protocol::{ContextItem, ModelRequest, Names, Scope, ToolOffer};
+use crate::protocol::{ContextItem, ModelRequest, Names, Scope, ToolOffer, object};
 use crate::tools::registry::{Registry, Tool};
 use crate::tools::validate::Problem;
 use crate::tools::{Definition, Schema};
@@ -93,11 +93,13 @@ impl Registry {
         let mut offers = Vec::new();
         let mut tags = Vec::new();
         for tool in self.tools.values().filter(|tool| offered(tool, profile, facts, &members)) {
-            offers.extend(tool.offers.iter().cloned());
+            for offer in &tool.offers {
+                // Only an alias is out of order, and those are few.
+                let at = offers.len()
+                    - offers.iter().rev().take_while(|other: &&Arc<ToolOffer>| other.name > offer.name).count();
+                offers.insert(at, Arc::clone(offer));
+            }
             tags.push(tool.definition.tag());
-        }
-        if !self.aliases.is_empty() {
-            offers.sort_by(|a, b| a.name.cmp(&b.name));
         }
         Resolved { registry: Arc::clone(self), offers, tags }
     }
@@ -106,6 +108,12 @@ impl Registry {
     #[must_use]
     pub fn declared_size(&self, profile: &str) -> usize {
         self.tools.values().filter(|tool| is_of(tool, profile)).map(|tool| tool.size * tool.offers.len()).sum()
+    }
+
+    /// Tokens that so many characters have, by the estimate of the provider that is asked.
+    #[must_use]
+    pub fn tokens(&self, characters: usize) -> usize {
+        (characters as f64 / self.rules.characters_per_token.unwrap_or(4.0)).ceil() as usize
     }
 
     /// What is wrong with an agent's profile: that no tool names it.
@@ -121,7 +129,7 @@ impl Registry {
         Some(Problem::of_profile(profile, message))
     }
 
-    /// The tools, and how much the declarations of each profile take: characters, and tokens at four characters each.
+    /// The tools, and how much the declarations of each profile take: characters, and tokens by estimate.
     #[must_use]
     pub fn report(&self) -> Value {
         let tools: Vec<Value> = self
@@ -129,11 +137,17 @@ impl Registry {
             .values()
             .map(|tool| {
                 let definition = &tool.definition;
-                json!({
-                    "name": definition.name, "version": definition.version, "owner": definition.owner,
-                    "scope": definition.scope.as_str(), "risk": definition.risk.as_str(), "hash": definition.hash(),
-                    "toolset": tool.toolset, "profiles": definition.profiles, "characters": tool.size,
-                })
+                object(vec![
+                    ("name", definition.name.as_str().into()),
+                    ("version", definition.version.as_str().into()),
+                    ("owner", definition.owner.as_str().into()),
+                    ("scope", definition.scope.as_str().into()),
+                    ("risk", definition.risk.as_str().into()),
+                    ("hash", definition.hash().into()),
+                    ("toolset", tool.toolset.as_deref().into()),
+                    ("profiles", definition.profiles.iter().map(String::as_str).collect()),
+                    ("characters", tool.size.into()),
+                ])
             })
             .collect();
         let mut names = self.profiles();
@@ -143,10 +157,15 @@ impl Registry {
             .map(|name| {
                 let count = self.tools.values().filter(|tool| is_of(tool, name)).count();
                 let size = self.declared_size(name);
-                json!({ "name": name, "tools": count, "characters": size, "tokens": size.div_ceil(4) })
+                object(vec![
+                    ("name", name.into()),
+                    ("tools", count.into()),
+                    ("characters", size.into()),
+                    ("tokens", self.tokens(size).into()),
+                ])
             })
             .collect();
-        json!({ "tools": tools, "profiles": profiles })
+        object(vec![("tools", tools.into()), ("profiles", profiles.into())])
     }
 
     fn profiles(&self) -> Vec<&str> {

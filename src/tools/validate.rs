@@ -145,17 +145,16 @@ pub(super) fn examples(definition: &Definition, schema: &Schema) -> Vec<String> 
 pub(super) fn budgets(registry: &Registry) -> Vec<Problem> {
     let mut problems = Vec::new();
     for profile in &registry.rules.profiles {
-        let Some(most) = profile.max_characters else { continue };
         let size = registry.declared_size(&profile.name);
-        if size > most {
-            let tokens = size.div_ceil(4);
-            problems.push(Problem::of_profile(
-                &profile.name,
-                format!(
-                    "its declarations have {size} characters (about {tokens} tokens), {most} are allowed; shorten \
-                     descriptions, or leave tools out of it"
-                ),
-            ));
+        let tokens = registry.tokens(size);
+        let limits = [(size, profile.max_characters, "characters"), (tokens, profile.max_tokens, "tokens (estimated)")];
+        for (is, most, unit) in limits {
+            if let Some(most) = most.filter(|most| is > *most) {
+                let words = format!(
+                    "its declarations have {is} {unit}, {most} are allowed; shorten descriptions, or leave tools out of it"
+                );
+                problems.push(Problem::of_profile(&profile.name, words));
+            }
         }
     }
     problems

@@ -69,7 +69,12 @@ fn progress(app: &App, item: &CallItem, state: Live<CallState>) -> AnyView {
             None => nothing(),
             Some((fraction, words)) => {
                 let bar = fraction.map(|fraction| {
-                    node("progress").attr("max", "1").attr("value", fraction.to_string()).attr("aria-label", "Progress")
+                    // In whole percent: to write a float brings in 10 kB of code.
+                    let percent = (fraction * 100.0) as u32;
+                    node("progress")
+                        .attr("max", "100")
+                        .attr("value", percent.to_string())
+                        .attr("aria-label", "Progress")
                 });
                 node("div").class("call-progress").child(bar.view()).child(node("span").child(words)).view()
             }

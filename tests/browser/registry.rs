@@ -365,7 +365,7 @@ async fn a_job_of_the_page_shows_how_far_it_is_and_its_end_is_told_in_a_new_step
     evaluate("globalThis.ctx.progress(0.75, 'Nearly.')");
     panel.reads("[data-tool=page_tool] .call-progress", "Nearly.").await;
     let bar = panel.the("[data-tool=page_tool] progress").await;
-    assert_eq!(bar.get_attribute("value").as_deref(), Some("0.75"));
+    assert_eq!(bar.get_attribute("value").as_deref(), Some("75"));
     evaluate("globalThis.ctx.complete({ rows: 7 })");
     assert!(told_of_end(&network).await.contains(r#"{"rows":7}"#));
     panel.reads("[data-tool=page_tool] .call-state", "done").await;

@@ -297,6 +297,16 @@ fn a_result_that_is_not_what_its_definition_promises_is_refused() {
     assert_eq!(codes, ["invalid_result", r#"{"degrees":4}"#]);
 }
 
+#[test]
+fn words_for_the_operator_are_logged_and_never_sent_to_a_model() {
+    let mut world = with(vec![tool("weather_read", Scope::Server, Risk::Read)]);
+    stepped(&mut world, &[("a", "weather_read", OSLO)]);
+    let error = ToolError::new("tool_error", "It is closed.").for_operator("disk 7 is full");
+    world.outcome(&world.id("weather_read"), Outcome::Error(error));
+    assert_eq!(world.notes(), ["weather_read: disk 7 is full"]);
+    assert!(!format!("{:?}", world.requests).contains("disk 7"));
+}
+
 // ---- what is offered ----
 
 #[test]

@@ -126,7 +126,7 @@ fn with(change: impl Fn(&mut Definition)) -> Registration {
 }
 
 fn declared(max_characters: Option<usize>) -> Rules {
-    let profile = |name: &str| Profile { name: name.to_owned(), max_characters };
+    let profile = |name: &str| Profile { name: name.to_owned(), max_characters, max_tokens: None };
     Rules { profiles: vec![profile("support"), profile("sales")], ..Rules::default() }
 }
 
@@ -207,6 +207,14 @@ fn a_profile_whose_declarations_are_too_long_is_refused_with_both_figures() {
     assert!(found[0].starts_with("profile \"support\": its declarations have "), "{}", found[0]);
     assert!(found[0].contains("300 are allowed; shorten descriptions, or leave tools out of it"), "{}", found[0]);
     assert!(faults_under(declared(Some(3000)), vec![of_support("weather_read")]).is_empty());
+
+    let mut rules = declared(None);
+    rules.profiles[0].max_tokens = Some(100);
+    rules.characters_per_token = Some(2.0);
+    let found = faults_under(rules.clone(), vec![of_support("weather_read")]);
+    assert!(found[0].contains(" tokens (estimated), 100 are allowed"), "{found:?}");
+    rules.characters_per_token = Some(100.0);
+    assert!(faults_under(rules, vec![of_support("weather_read")]).is_empty(), "as the provider counts");
 }
 
 #[test]

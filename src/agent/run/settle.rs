@@ -6,7 +6,7 @@ use crate::agent::calls::{self, Call, State};
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::transcript::{OpenJob, result_message_id};
 use crate::agent::{Decision, Output, ToolRequest};
-use crate::protocol::{Answer, Delta, Entry, Event, Lifetime, Message, Outcome, ToolCallId, ToolMessage};
+use crate::protocol::{Answer, Delta, Entry, Event, Lifetime, Message, Outcome, ToolCallId, ToolError, ToolMessage};
 use crate::tools::{Definition, error};
 
 impl Run {
@@ -76,6 +76,9 @@ impl Run {
         let Some((active, mut calls)) = self.take_calls() else { return self.late(id, &answer.outcome) };
         match calls.iter_mut().find(|call| call.call.id == *id && call.deadline().is_some()) {
             Some(call) => {
+                if let Outcome::Error(ToolError { operator: Some(words), .. }) = &answer.outcome {
+                    self.note(format!("{}: {words}", call.call.name));
+                }
                 call.finish(answer, &active.tools, &self.config.limits);
                 self.announce(call);
             }

@@ -4,11 +4,11 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use futures::future::{Either, select};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::browser::tools::BrowserTool;
 use crate::browser::{Served, ServedTool, sleep};
-use crate::protocol::{Names, Scope};
+use crate::protocol::{Names, Scope, object};
 use crate::tools::{
     Definition, Edit, Editor, Executor, Expected, Policy, Problem, Registration, Registry, Toolset, cross_check, diff,
 };
@@ -209,18 +209,23 @@ impl App {
     pub fn report(&self) -> Value {
         let catalog = self.inner.catalog.borrow();
         let mut report = catalog.registry.report();
-        let counts = self.inner.metrics.borrow().to_json();
+        let mut counts = self.inner.metrics.borrow().to_json();
         // An alias that nobody has used since the page was opened may have no thread left that needs it.
         let aliases =
             catalog.registry.definitions().flat_map(|tool| tool.aliases.iter().map(move |alias| (tool, alias)));
         report["aliases"] = aliases
             .map(|(tool, alias)| {
                 let uses = counts["aliases"][&alias.name].as_u64().unwrap_or_default();
-                json!({ "name": alias.name, "tool": tool.name, "uses": uses, "removable": uses == 0 })
+                object(vec![
+                    ("name", alias.name.as_str().into()),
+                    ("tool", tool.name.as_str().into()),
+                    ("uses", uses.into()),
+                    ("removable", (uses == 0).into()),
+                ])
             })
             .collect();
-        report["calls"] = counts["calls"].clone();
-        report["unknown"] = counts["unknown"].clone();
+        report["calls"] = counts["calls"].take();
+        report["unknown"] = counts["unknown"].take();
         report["refused"] = catalog.refused.iter().map(String::as_str).collect();
         report
     }
