@@ -209,10 +209,10 @@ fn a_profile_whose_declarations_are_too_long_is_refused_with_both_figures() {
     assert!(faults_under(declared(Some(3000)), vec![of_support("weather_read")]).is_empty());
 
     let mut rules = declared(None);
-    rules.profiles[0].max_tokens = Some(100);
+    rules.profiles[0].max_tokens = Some(50);
     rules.characters_per_token = Some(2.0);
     let found = faults_under(rules.clone(), vec![of_support("weather_read")]);
-    assert!(found[0].contains(" tokens (estimated), 100 are allowed"), "{found:?}");
+    assert!(found[0].contains(" tokens (estimated), 50 are allowed"), "{found:?}");
     rules.characters_per_token = Some(100.0);
     assert!(faults_under(rules, vec![of_support("weather_read")]).is_empty(), "as the provider counts");
 }
