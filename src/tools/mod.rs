@@ -15,9 +15,9 @@ pub mod error;
 mod nearest;
 mod policy;
 mod registry;
-mod schema;
+pub mod schema;
 
 pub use definition::{Approval, Definition, humanise};
 pub use policy::{Policy, Verdict};
 pub use registry::{Executor, Problem, Registration, Registry};
-pub use schema::{Schema, SchemaProblem, Violation};
+pub use schema::{ProblemKind, Schema, SchemaProblem, Violation};

@@ -11,6 +11,8 @@ mod markdown;
 mod openai_chat;
 mod registry;
 mod runs;
+mod schema;
+mod schema_suite;
 mod session;
 mod sse;
 mod support;
