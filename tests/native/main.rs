@@ -4,6 +4,7 @@
 
 mod ag_ui;
 mod architecture;
+mod bfcl;
 mod demo_model;
 #[cfg(feature = "gateway")]
 mod demo_shop;
