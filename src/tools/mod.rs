@@ -6,6 +6,7 @@
 //! | [`Registration`] | a definition and what its executor says of itself |
 //! | [`Registry`] | every tool known now; built only from registrations without a fault |
 //! | [`Schema`] | a definition's JSON Schema, compiled once |
+//! | [`portability::Provider`] | what a model's API refuses in a definition |
 //! | [`Policy`] | whether a call may run or the user is asked |
 //!
 //! Knows nothing of how a tool is run.
@@ -14,6 +15,7 @@ mod definition;
 pub mod error;
 mod nearest;
 mod policy;
+pub mod portability;
 mod registry;
 pub mod schema;
 

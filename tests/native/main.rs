@@ -10,6 +10,7 @@ mod demo_model;
 mod demo_shop;
 mod markdown;
 mod openai_chat;
+mod portability;
 mod registry;
 mod runs;
 mod schema;

@@ -202,7 +202,7 @@ impl<'a> Compiler<'a> {
             "pattern" => Rule::Pattern(pattern(text(value)?)?),
             "minItems" | "maxItems" => Rule::ItemCount(bounds(keyword, value)?),
             "uniqueItems" => {
-                return Ok(value.as_bool().ok_or(broken("must be true or false"))?.then_some(Rule::Unique));
+                return Ok(value.as_bool().ok_or_else(|| broken("must be true or false"))?.then_some(Rule::Unique));
             }
             "items" | "prefixItems" | "additionalItems" => return self.items(keyword, value, here),
             "contains" => return self.contains(value, here).map(Some),
@@ -259,7 +259,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn list(&mut self, value: &'a Value, keyword: &str, here: &Here<'a>) -> Result<Vec<Id>, Fault> {
-        let schemas = value.as_array().filter(|list| !list.is_empty()).ok_or(broken("must be a non-empty array"))?;
+        let schemas =
+            value.as_array().filter(|list| !list.is_empty()).ok_or_else(|| broken("must be a non-empty array"))?;
         let place = |at: usize| format!("{}/{at}", here.below(keyword));
         Ok(schemas.iter().enumerate().map(|(at, one)| self.sub(one, place(at), here.depth + 1)).collect())
     }
@@ -471,19 +472,19 @@ fn required(value: &Value) -> Result<Vec<String>, Fault> {
 
 fn strings(value: &Value) -> Result<Vec<String>, Fault> {
     let strings = value.as_array().map(|list| list.iter().map(|one| one.as_str().map(str::to_owned)).collect());
-    strings.flatten().ok_or(broken("must be an array of strings"))
+    strings.flatten().ok_or_else(|| broken("must be an array of strings"))
 }
 
 fn text(value: &Value) -> Result<&str, Fault> {
-    value.as_str().ok_or(broken("must be a string"))
+    value.as_str().ok_or_else(|| broken("must be a string"))
 }
 
 fn list(value: &Value) -> Result<&Vec<Value>, Fault> {
-    value.as_array().ok_or(broken("must be an array"))
+    value.as_array().ok_or_else(|| broken("must be an array"))
 }
 
 fn object(value: &Value) -> Result<&Map<String, Value>, Fault> {
-    value.as_object().ok_or(broken("must be an object"))
+    value.as_object().ok_or_else(|| broken("must be an object"))
 }
 
 // Either end: `minItems` and its like.
@@ -495,17 +496,17 @@ fn bounds(keyword: &str, value: &Value) -> Result<Bounds, Fault> {
 // 2.0 is a whole number (Core §4.2.3).
 fn size(value: &Value) -> Result<u64, Fault> {
     let whole = value.as_number().and_then(number::whole);
-    whole.and_then(|whole| u64::try_from(whole).ok()).ok_or(broken("must be a whole number, 0 or more"))
+    whole.and_then(|whole| u64::try_from(whole).ok()).ok_or_else(|| broken("must be a whole number, 0 or more"))
 }
 
 // Kept as it was written, and so read back to whoever broke it.
 fn limit(value: &Value) -> Result<Number, Fault> {
-    value.as_number().cloned().ok_or(broken("must be a number"))
+    value.as_number().cloned().ok_or_else(|| broken("must be a number"))
 }
 
 fn unit(value: &Value) -> Result<Number, Fault> {
     let unit = value.as_number().filter(|number| number.as_f64().is_some_and(|number| number > 0.0));
-    unit.cloned().ok_or(broken("must be a number greater than 0"))
+    unit.cloned().ok_or_else(|| broken("must be a number greater than 0"))
 }
 
 fn pattern(text: &str) -> Result<Pattern, Fault> {
