@@ -18,6 +18,8 @@ mod policy;
 pub mod portability;
 mod registry;
 pub mod schema;
+#[cfg(feature = "typed")]
+pub mod typed;
 
 pub use definition::{Approval, Definition, humanise};
 pub use policy::{Policy, Verdict};

@@ -18,3 +18,5 @@ mod schema_suite;
 mod session;
 mod sse;
 mod support;
+#[cfg(feature = "typed")]
+mod typed;

@@ -1,23 +1,43 @@
-//! Which nulls are only another way to leave a property out. Checks nothing else.
+//! Values that are only another way to write what a schema asks for: a null for a property left out, 3.0 for 3.
+//! Checks nothing.
 
+#[cfg(feature = "typed")]
+use serde_json::Number;
 use serde_json::{Map, Value};
 
 use super::number::same;
+#[cfg(feature = "typed")]
+use super::number::whole;
+#[cfg(feature = "typed")]
+use super::rules::Type;
 use super::rules::{Id, Rule, Rules};
 
 // Used up only by schemas and values made for it; then nothing more is taken out.
 const MAX_STEPS: u32 = 1_000_000;
 
 pub(super) fn drop_absent(rules: &Rules, value: &mut Value) {
-    Absent { rules, steps: MAX_STEPS }.visit(&[0], value);
+    Walk { rules, steps: MAX_STEPS, task: Task::DropAbsent }.visit(&[0], value);
 }
 
-struct Absent<'r> {
+#[cfg(feature = "typed")]
+pub(super) fn make_whole(rules: &Rules, value: &mut Value) {
+    Walk { rules, steps: MAX_STEPS, task: Task::MakeWhole }.visit(&[0], value);
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Task {
+    DropAbsent,
+    #[cfg(feature = "typed")]
+    MakeWhole,
+}
+
+struct Walk<'r> {
     rules: &'r Rules,
     steps: u32,
+    task: Task,
 }
 
-impl<'r> Absent<'r> {
+impl<'r> Walk<'r> {
     // `ids`: the schemas that are known to judge the value.
     fn visit(&mut self, ids: &[Id], value: &mut Value) {
         let mut all = Vec::new();
@@ -25,6 +45,14 @@ impl<'r> Absent<'r> {
             self.spread(*id, value, &mut all);
         }
         let rules = self.rules;
+        #[cfg(feature = "typed")]
+        if self.task == Task::MakeWhole
+            && let Value::Number(number) = value
+            && all.iter().any(|id| rules.nodes[*id].types.contains(&Type::Integer))
+            && let Some(whole) = whole(number).and_then(Number::from_i128)
+        {
+            *number = whole;
+        }
         let all: Vec<&Rule> = all.into_iter().flat_map(|id| &rules.nodes[id].rules).collect();
         match value {
             Value::Object(map) => self.visit_object(&all, map),
@@ -41,6 +69,9 @@ impl<'r> Absent<'r> {
     fn visit_object(&mut self, all: &[&Rule], map: &mut Map<String, Value>) {
         let of = |name: &str| -> Vec<Id> { all.iter().filter_map(|rule| field_of(rule, name)).collect() };
         map.retain(|name, value| {
+            if self.task != Task::DropAbsent {
+                return true;
+            }
             let required = || all.iter().any(|rule| matches!(rule, Rule::Required(names) if names.contains(name)));
             !value.is_null() || required() || of(name).iter().all(|id| self.takes(*id, value))
         });

@@ -170,6 +170,14 @@ impl Schema {
             absent::drop_absent(&self.rules, value);
         }
     }
+
+    /// Writes whole numbers such as 3.0 as 3 where the schema has integers: serde reads no integer from 3.0.
+    #[cfg(feature = "typed")]
+    pub fn make_whole(&self, value: &mut Value) {
+        if !number::is_deeper(value, MAX_VALUE_DEPTH) {
+            absent::make_whole(&self.rules, value);
+        }
+    }
 }
 
 impl fmt::Display for Violation {
