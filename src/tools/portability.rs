@@ -338,8 +338,11 @@ fn has_class(pattern: &Value) -> bool {
     ["\\d", "\\w", "\\s", "\\D", "\\W", "\\S"].iter().any(|class| text.contains(class))
 }
 
+// Called with a schema, its place, and how many schemas it stands in.
+type Visit<'a> = dyn FnMut(&Map<String, Value>, &str, usize) + 'a;
+
 // Every schema within a schema, with its place as a JSON Pointer and how many schemas it stands in.
-fn walk(schema: &Value, place: &str, depth: usize, visit: &mut dyn FnMut(&Map<String, Value>, &str, usize)) {
+fn walk(schema: &Value, place: &str, depth: usize, visit: &mut Visit<'_>) {
     let Some(map) = schema.as_object().filter(|_| depth < MAX_DEPTH) else { return };
     visit(map, place, depth);
     for (keyword, value) in map {

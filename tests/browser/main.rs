@@ -7,6 +7,7 @@ mod element;
 mod fetch;
 mod js;
 mod panel;
+mod schema;
 mod storage;
 mod support;
 mod tools;

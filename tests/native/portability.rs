@@ -8,7 +8,7 @@ fn refuses(provider: &str, name: &str, description: &str, parameters: &Value) ->
 }
 
 fn object(properties: Value) -> Value {
-    json!({ "type": "object", "properties": properties })
+    Value::from_iter([("type", "object".into()), ("properties", properties)])
 }
 
 #[test]

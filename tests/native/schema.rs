@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use ProblemKind::{Broken, Unchecked};
 
 fn of(schema: Value) -> Value {
-    json!({ "type": "object", "properties": { "x": schema } })
+    let properties = Value::from_iter([("x", schema)]);
+    Value::from_iter([("type", "object".into()), ("properties", properties)])
 }
 
 fn said(schema: &Schema, value: &Value) -> Vec<String> {
@@ -542,7 +543,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map("[abc]", inner, 0..4).prop_map(|map| Value::from_iter(map)),
+            prop::collection::btree_map("[abc]", inner, 0..4).prop_map(Value::from_iter),
         ]
     })
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::check::{Found, Slip, meant};
 use super::place::{Step, push};
-use super::{MAX_VIOLATIONS, ProblemKind, SchemaProblem, Violation, words};
+use super::{MAX_VIOLATIONS, Violation, words};
 
 // Look-around and back-references can take exponential time; what needs more steps than this counts as no match.
 const MAX_BACKTRACKS: usize = 50_000;
@@ -26,7 +26,8 @@ pub(super) struct Full {
 }
 
 impl Full {
-    pub(super) fn compile(schema: &Value) -> Result<Self, SchemaProblem> {
+    /// `None` where the schema is no schema, or names what would have to be fetched.
+    pub(super) fn compile(schema: &Value) -> Option<Self> {
         let patterns = PatternOptions::fancy_regex()
             .backtrack_limit(MAX_BACKTRACKS)
             .size_limit(MAX_PROGRAM)
@@ -38,12 +39,7 @@ impl Full {
             .without_content_encoding_support("base64")
             .without_content_media_type_support("application/json")
             .with_pattern_options(patterns);
-        let validator = options.build(schema).map_err(|error| SchemaProblem {
-            path: error.instance_path().to_string(),
-            message: error.to_string(),
-            kind: ProblemKind::Broken,
-        })?;
-        Ok(Self { validator, schema: schema.clone() })
+        Some(Self { validator: options.build(schema).ok()?, schema: schema.clone() })
     }
 
     pub(super) fn check(&self, value: &Value) -> Vec<Violation> {

@@ -116,15 +116,21 @@ impl Schema {
     /// # Errors
     /// Every fault of the schema, each with its place.
     pub fn compile_declared(schema: &Value) -> Result<Self, Vec<SchemaProblem>> {
-        let mut problems = Vec::new();
-        let rules = Arc::new(compile::compile(schema, &mut problems));
-        if problems.is_empty() { Ok(Self { rules, ..Self::default() }) } else { Err(problems) }
+        Self::build_declared(schema, Vec::new())
+    }
+
+    fn build_declared(schema: &Value, mut problems: Vec<SchemaProblem>) -> Result<Self, Vec<SchemaProblem>> {
+        let schema = Self {
+            rules: Arc::new(compile::compile(schema, &mut problems)),
+            #[cfg(feature = "gateway")]
+            full: None,
+        };
+        if problems.is_empty() { Ok(schema) } else { Err(problems) }
     }
 
     #[cfg(not(feature = "gateway"))]
-    fn build(schema: &Value, mut problems: Vec<SchemaProblem>) -> Result<Self, Vec<SchemaProblem>> {
-        let rules = Arc::new(compile::compile(schema, &mut problems));
-        if problems.is_empty() { Ok(Self { rules }) } else { Err(problems) }
+    fn build(schema: &Value, problems: Vec<SchemaProblem>) -> Result<Self, Vec<SchemaProblem>> {
+        Self::build_declared(schema, problems)
     }
 
     #[cfg(feature = "gateway")]
@@ -135,9 +141,10 @@ impl Schema {
             return Err(problems);
         }
         match full::Full::compile(schema) {
-            Ok(full) => Ok(Self { rules, full: Some(Arc::new(full)) }),
-            Err(problem) if problems.is_empty() => Err(vec![problem]),
-            Err(_) => Err(problems),
+            Some(full) => Ok(Self { rules, full: Some(Arc::new(full)) }),
+            // The other engine is stricter here and there (in what it takes for a pattern); this one can judge alone.
+            None if problems.is_empty() => Ok(Self { rules, full: None }),
+            None => Err(problems),
         }
     }
 

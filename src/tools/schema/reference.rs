@@ -1,6 +1,6 @@
 //! References within a schema: a `$ref`'s text to a place, and loops that eat no value. Fetches nothing.
 
-use super::rules::{Id, Node};
+use super::rules::{Id, Node, Rule};
 
 // A value that passes through more schemas than this before a part of it is looked at is somebody's trick.
 const MAX_CHAIN: usize = 64;
@@ -102,7 +102,7 @@ impl Walk<'_> {
         }
         self.heights[id] = Height::Open;
         let nodes = self.nodes;
-        let below = nodes[id].rules.iter().flat_map(|rule| rule.same_value());
+        let below = nodes[id].rules.iter().flat_map(Rule::same_value);
         let height = below.map(|next| 1 + self.height(next, depth + 1)).max().unwrap_or(0);
         self.heights[id] = Height::Known(height);
         if height > MAX_CHAIN && self.knots.is_empty() {
