@@ -243,6 +243,23 @@ find_browser() {
   export CHROMIUM=$browser CHROMEDRIVER=$driver
 }
 
+# ---------------------------------------------------------------- tests in a browser
+
+# The committed webdriver.json names no browser, so that it holds on any machine; this run tests the one we found.
+# browser_test [OPTION…] [-- OPTION…]
+browser_test() {
+  mkdir -p target
+  node -e '
+    const wanted = require("./webdriver.json");
+    wanted["goog:chromeOptions"].binary = process.env.CHROMIUM;
+    require("fs").writeFileSync("target/webdriver.json", JSON.stringify(wanted));
+  '
+  WASM_BINDGEN_TEST_WEBDRIVER_JSON=$PWD/target/webdriver.json \
+    WASM_BINDGEN_TEST_TIMEOUT=120 WASM_BINDGEN_TEST_DRIVER_TIMEOUT=60 \
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER=wasm-bindgen-test-runner \
+    cargo test --target "$WASM" --test browser "$@"
+}
+
 # ---------------------------------------------------------------- the two products
 
 build_gateway() {

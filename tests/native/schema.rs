@@ -531,13 +531,23 @@ fn a_null_that_only_says_absent_is_left_out() {
 
 // ---- anything at all ----
 
+// The other engine works with floats; where their digits end, ours is right and it is not.
+#[cfg(feature = "gateway")]
+fn any_tame_value() -> impl Strategy<Value = Value> {
+    any_value_with((-1e6..1e6f64).boxed())
+}
+
 fn any_value() -> impl Strategy<Value = Value> {
+    any_value_with(any::<f64>().boxed())
+}
+
+fn any_value_with(floats: BoxedStrategy<f64>) -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         (-30i64..30).prop_map(Value::from),
         (-300i64..300).prop_map(|number| Value::from(number as f64 / 100.0)),
-        any::<f64>().prop_map(Value::from),
+        floats.prop_map(Value::from),
         "[ab1é]{0,4}".prop_map(Value::from),
     ];
     leaf.prop_recursive(4, 24, 4, |inner| {
@@ -549,6 +559,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 }
 
 // Schemas of which most compile.
+#[cfg(feature = "gateway")]
 fn any_schema() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(vec!["null", "boolean", "object", "array", "number", "integer", "string"]);
     let size = 0u32..4;
@@ -557,8 +568,8 @@ fn any_schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         any::<bool>().prop_map(Value::from),
         word.clone().prop_map(|word| json!({ "type": word })),
-        prop::collection::vec(any_value(), 1..4).prop_map(|list| json!({ "enum": list })),
-        any_value().prop_map(|value| json!({ "const": value })),
+        prop::collection::vec(any_tame_value(), 1..4).prop_map(|list| json!({ "enum": list })),
+        any_tame_value().prop_map(|value| json!({ "const": value })),
         (size.clone(), size.clone()).prop_map(|(least, most)| json!({ "minLength": least, "maxLength": most })),
         pattern.clone().prop_map(|pattern| json!({ "pattern": pattern })),
         (-200i32..200).prop_map(|bound| json!({ "minimum": f64::from(bound) / 100.0 })),
@@ -593,8 +604,27 @@ fn any_schema() -> impl Strategy<Value = Value> {
     })
 }
 
+// Patterns by their grammar, of characters that the texts below are made of.
+#[cfg(feature = "gateway")]
+fn any_pattern() -> impl Strategy<Value = String> {
+    let atoms = vec![
+        "a", "b", "1", ".", "\\d", "\\D", "\\w", "\\W", "\\s", "\\S", "[ab]", "[^a]", "[a-c1]", "[^\\d ]", "[\\s-]",
+        "^", "$", "\\b", "\\B", "\\.", "é", "[à-ü]", "\\x61", "\\u0062",
+    ];
+    let leaf = prop::sample::select(atoms).prop_map(str::to_owned);
+    let times = prop::sample::select(vec!["*", "+", "?", "{2}", "{1,}", "{0,2}", "{0}", "*?", "+?", "??"]);
+    leaf.prop_recursive(4, 16, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| parts.concat()),
+            prop::collection::vec(inner.clone(), 1..4).prop_map(|parts| format!("({})", parts.join("|"))),
+            (inner.clone(), times.clone()).prop_map(|(part, times)| format!("(?:{part}){times}")),
+            (inner, times.clone()).prop_map(|(part, times)| format!("(?<n>{part}|){times}")),
+        ]
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
     fn no_schema_and_no_value_makes_it_panic(schema in any_value(), value in any_value(), word in "\\PC{0,12}") {
@@ -609,7 +639,21 @@ proptest! {
 
     #[cfg(feature = "gateway")]
     #[test]
-    fn both_engines_judge_alike(schema in any_schema(), values in prop::collection::vec(any_value(), 1..8)) {
+    fn both_engines_find_patterns_alike(pattern in any_pattern(), texts in prop::collection::vec("[ab1é .]{0,6}", 1..8)) {
+        let schema = json!({ "pattern": pattern });
+        if let (Ok(ours), Ok(full)) = (Schema::compile_declared(&schema), Schema::compile(&schema)) {
+            // The other engine has edges of words in all alphabets; ECMA 262 §22.2.2.9.3 knows ASCII's.
+            let edges = pattern.contains("\\b") || pattern.contains("\\B");
+            for text in texts.into_iter().filter(|text| text.is_ascii() || !edges) {
+                let text = Value::from(text);
+                prop_assert_eq!(ours.check(&text).is_ok(), full.check(&text).is_ok(), "{} in {}", schema, text);
+            }
+        }
+    }
+
+    #[cfg(feature = "gateway")]
+    #[test]
+    fn both_engines_judge_alike(schema in any_schema(), values in prop::collection::vec(any_tame_value(), 1..8)) {
         let mut schema = json!({ "allOf": [schema], "$defs": { "a": { "type": "string" }, "b": { "items": { "$ref": "#" } } } });
         // An empty key of its own would hide the definitions.
         schema["$comment"] = "random".into();

@@ -10,8 +10,8 @@ use super::place::{Place, Step};
 use super::rules::{Bounds, Fields, Id, Limit, Node, Rule, Rules};
 use super::{MAX_VIOLATIONS, Violation, words};
 
-// Some tenths of a second. Only schemas and values made for it need so many.
-const MAX_STEPS: u32 = 20_000_000;
+// Some tenths of a second in a page. Only schemas and values made for it need so many, or thousands of unique items.
+const MAX_STEPS: u32 = 5_000_000;
 // Schemas within schemas while checking: what a page's stack (1 MB) carries several times.
 const MAX_NESTING: usize = 400;
 

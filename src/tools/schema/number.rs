@@ -33,6 +33,9 @@ pub(super) fn is_whole(number: &Number) -> bool {
 
 /// Whether `number` is a multiple of `of`, as the decimals they are written as.
 pub(super) fn is_multiple(number: &Number, of: &Number) -> bool {
+    if let (Some(number), Some(of)) = (number.as_i64(), of.as_i64()) {
+        return number.checked_rem(of) == Some(0);
+    }
     let (Some((digits, power)), Some((unit, unit_power))) = (decimal(number), decimal(of)) else { return false };
     if digits == 0 {
         return true;
