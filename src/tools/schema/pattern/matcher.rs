@@ -6,14 +6,19 @@ pub(super) fn is_in(program: &Program, text: &str, budget: &mut u32) -> Option<b
     let seen = vec![0; program.steps.len() + 1];
     let mut threads = Threads { program, here: Vec::new(), stack: Vec::new(), seen, mark: 0, visits: 0 };
     let mut waiting: Vec<usize> = Vec::new();
+    let anchored = program.steps.first() == Some(&Step::Start);
     let mut letters = text.chars();
     let mut before = None;
     loop {
         let next = letters.clone().next();
         threads.mark += 1;
         threads.here.clear();
-        // A match may start at every place.
-        waiting.push(0);
+        // A match may start at every place, unless it must at the first.
+        if before.is_none() || !anchored {
+            waiting.push(0);
+        } else if waiting.is_empty() {
+            return Some(false);
+        }
         for at in waiting.drain(..) {
             if threads.add(at, before, next) {
                 return Some(true);
