@@ -55,7 +55,7 @@ fn the_deepest_value_fits_the_stack() {
 async fn how_fast_it_is_beside_ajv() {
     let Some(cases) = text("/target/bench/schemas.json").await else { return };
     let import = Function::new_with_args("path", "return import(path)");
-    let module = import.call1(&JsValue::NULL, &"/target/bench/ajv.mjs".into()).unwrap();
+    let module = import.call1(&JsValue::NULL, &"/target/bench/ajv.js".into()).unwrap();
     let module = JsFuture::from(module.unchecked_into::<js_sys::Promise>()).await.unwrap();
     let compile: Function = Reflect::get(&module, &"compile".into()).unwrap().unchecked_into();
 
