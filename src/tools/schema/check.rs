@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Number, Value};
 
-use super::number::{compare, is_multiple, same};
+use super::number::{compare, same};
 use super::place::{Place, Step};
 use super::rules::{Bounds, Fields, Id, Limit, Node, Rule, Rules};
 use super::{MAX_VIOLATIONS, Violation, words};
@@ -119,8 +119,9 @@ impl<'r> Check<'r> {
                 branch.is_none_or(|branch| self.visit(branch, value, place))
             }
             (Rule::Number(limit, bound), Value::Number(number)) => self.limit(*limit, bound, number, place),
-            (Rule::MultipleOf(of), Value::Number(number)) => {
-                is_multiple(number, of) || self.fail(place, Slip::Within, format_args!("must be a multiple of {of}"))
+            (Rule::MultipleOf(unit), Value::Number(number)) => {
+                let words = format_args!("must be a multiple of {}", unit.written);
+                unit.divides(number) || self.fail(place, Slip::Within, words)
             }
             (Rule::Length(bounds), Value::String(text)) => {
                 self.bounds(*bounds, text.chars().count(), "characters", place)

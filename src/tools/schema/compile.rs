@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::number::Unit;
 use super::pattern::{Pattern, Refusal};
 use super::reference::{self, Knot, Target, escape};
 use super::rules::{Bounds, Fields, Id, Limit, Node, Rule, Rules, Type};
@@ -504,9 +505,8 @@ fn limit(value: &Value) -> Result<Number, Fault> {
     value.as_number().cloned().ok_or_else(|| broken("must be a number"))
 }
 
-fn unit(value: &Value) -> Result<Number, Fault> {
-    let unit = value.as_number().filter(|number| number.as_f64().is_some_and(|number| number > 0.0));
-    unit.cloned().ok_or_else(|| broken("must be a number greater than 0"))
+fn unit(value: &Value) -> Result<Unit, Fault> {
+    value.as_number().and_then(Unit::new).ok_or_else(|| broken("must be a number greater than 0"))
 }
 
 fn pattern(text: &str) -> Result<Pattern, Fault> {

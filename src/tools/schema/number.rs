@@ -31,25 +31,52 @@ pub(super) fn is_whole(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
-/// Whether `number` is a multiple of `of`, as the decimals they are written as.
-pub(super) fn is_multiple(number: &Number, of: &Number) -> bool {
-    if let (Some(number), Some(of)) = (number.as_i64(), of.as_i64()) {
-        return number.checked_rem(of) == Some(0);
+/// The number of a `multipleOf`, taken apart once.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    pub(super) written: Number,
+    digits: u128,
+    power: i32,
+}
+
+impl Unit {
+    /// `None` where it is no number greater than 0.
+    pub(super) fn new(number: &Number) -> Option<Self> {
+        let (digits, power) = decimal(number)?;
+        let fits = digits > 0 && number.as_f64().is_some_and(|number| number > 0.0);
+        fits.then(|| Self { written: number.clone(), digits, power })
     }
-    let (Some((digits, power)), Some((unit, unit_power))) = (decimal(number), decimal(of)) else { return false };
-    if digits == 0 {
-        return true;
+
+    /// Whether a number is a multiple, as the decimals they are written as.
+    pub(super) fn divides(&self, number: &Number) -> bool {
+        if let (Some(number), Some(unit)) = (number.as_i64(), self.written.as_i64()) {
+            return number.checked_rem(unit) == Some(0);
+        }
+        match self.scaled(number) {
+            Some(Some(scaled)) => u128::from(scaled).is_multiple_of(self.digits),
+            Some(None) => false,
+            None => decimal(number).is_some_and(|(digits, power)| self.divides_decimal(digits, power)),
+        }
     }
-    if unit == 0 {
-        return false;
+
+    // How many of the unit's last decimal the number is; `Some(None)` where it has more decimals than that. No text is
+    // made for it: up to 15 digits a float and its decimal stand for each other. `None` beyond.
+    fn scaled(&self, number: &Number) -> Option<Option<u64>> {
+        let scale = 10_f64.powi(Some(-self.power).filter(|power| (0..=15).contains(power))?);
+        let number = number.as_f64()?.abs();
+        let scaled = (number * scale).round();
+        (scaled < 1e15).then(|| (scaled / scale == number).then_some(scaled as u64))
     }
-    if power >= unit_power {
-        // digits · 10^(power − unit_power) modulo unit, without the great number itself.
-        let step = (power - unit_power).unsigned_abs();
-        return (0..step).fold(digits % unit, |rest, _| rest * 10 % unit) == 0;
+
+    fn divides_decimal(&self, digits: u128, power: i32) -> bool {
+        if power >= self.power {
+            // digits · 10^(power − self.power) modulo the unit, without the great number itself.
+            let step = (power - self.power).unsigned_abs();
+            return (0..step).fold(digits % self.digits, |rest, _| rest * 10 % self.digits) == 0;
+        }
+        let unit = (power..self.power).try_fold(self.digits, |unit, _| unit.checked_mul(10));
+        digits == 0 || unit.is_some_and(|unit| digits.is_multiple_of(unit))
     }
-    let unit = (power..unit_power).try_fold(unit, |unit, _| unit.checked_mul(10));
-    unit.is_some_and(|unit| digits % unit == 0)
 }
 
 // The digits before the power of ten. A number of JSON has at most 20 digits here, so ten times a rest fits.

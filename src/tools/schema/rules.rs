@@ -2,6 +2,7 @@
 
 use serde_json::{Number, Value};
 
+use super::number::Unit;
 use super::pattern::Pattern;
 use super::words;
 use crate::protocol::Names;
@@ -44,7 +45,7 @@ pub(super) enum Rule {
         otherwise: Option<Id>,
     },
     Number(Limit, Number),
-    MultipleOf(Number),
+    MultipleOf(Unit),
     Length(Bounds),
     Pattern(Pattern),
     Items {
