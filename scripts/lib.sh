@@ -208,6 +208,28 @@ need_journey_packages() {
   cp $home/package-lock.json $home/node_modules/.installed
 }
 
+# The function definitions of a public leaderboard, for tests/native/bfcl.rs: target/bfcl. Without them that test is
+# skipped, so nothing here is an error.
+need_bfcl() {
+  local home=target/bfcl next=target/bfcl.next
+  [ -z "${PAGEHAND_BFCL:-}" ] && [ ! -d $home ] || return 0
+  on_path pip && on_path python3 || { say "skipped: no pip to fetch bfcl-eval with"; return 0; }
+  say "pip: fetching the data of bfcl-eval (2 MB)"
+  rm -rf $next
+  mkdir -p $next/wheel
+  bounded 120 pip download --quiet --disable-pip-version-check --no-deps --dest $next/wheel bfcl-eval >/dev/null 2>&1 &&
+    python3 - $next <<'PYTHON' && rm -rf $next/wheel && mv $next $home || say "skipped: pip could not fetch bfcl-eval"
+import glob, os, sys, zipfile
+home = sys.argv[1]
+wheel = zipfile.ZipFile(glob.glob(home + "/wheel/*.whl")[0])
+for name in wheel.namelist():
+    folder, file = os.path.split(name)
+    if file.endswith(".json") and folder in ("bfcl_eval/data", "bfcl_eval/data/multi_turn_func_doc"):
+        with open(os.path.join(home, file), "wb") as out:
+            out.write(wheel.read(name))
+PYTHON
+}
+
 # Exports CHROMIUM and CHROMEDRIVER, which a caller may also set.
 need_browser() {
   find_browser || { apt_install chromium chromium-driver && find_browser; } ||
@@ -219,6 +241,23 @@ find_browser() {
   browser=${CHROMIUM:-$(first_on_path chromium chromium-browser google-chrome)}
   browser=$(command -v "$browser") && driver=$(command -v "${CHROMEDRIVER:-chromedriver}") || return 1
   export CHROMIUM=$browser CHROMEDRIVER=$driver
+}
+
+# ---------------------------------------------------------------- tests in a browser
+
+# The committed webdriver.json names no browser, so that it holds on any machine; this run tests the one we found.
+# browser_test [OPTION…] [-- OPTION…]
+browser_test() {
+  mkdir -p target
+  node -e '
+    const wanted = require("./webdriver.json");
+    wanted["goog:chromeOptions"].binary = process.env.CHROMIUM;
+    require("fs").writeFileSync("target/webdriver.json", JSON.stringify(wanted));
+  '
+  WASM_BINDGEN_TEST_WEBDRIVER_JSON=$PWD/target/webdriver.json \
+    WASM_BINDGEN_TEST_TIMEOUT=120 WASM_BINDGEN_TEST_DRIVER_TIMEOUT=60 \
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER=wasm-bindgen-test-runner \
+    cargo test --target "$WASM" --test browser "$@"
 }
 
 # ---------------------------------------------------------------- the two products

@@ -279,6 +279,8 @@ export interface RegistryReport {
     readonly toolset: string | null;
     readonly profiles: readonly string[];
     readonly characters: number;
+    /** What of its schema this page can not check and leaves to the gateway. */
+    readonly leftToGateway: readonly string[];
   }[];
   /** What each profile's declarations take; the one without a name has the tools that name none. */
   readonly profiles: readonly {

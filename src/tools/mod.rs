@@ -9,6 +9,7 @@
 //! | [`Resolved`] | the tools one request offers |
 //! | [`Toolset`], [`Editor`] | a group resolved for each request; what edits requests without being a function |
 //! | [`Schema`] | a definition's JSON Schema, compiled once |
+//! | [`portability::Provider`] | what a model's API refuses in a definition |
 //! | [`Policy`] | whether a call may run, the user is asked, or it is refused |
 //! | [`ToolState`] | what a call remembers and changes |
 //! | [`cross_check`], [`diff`] | whether page and gateway agree; what changed in a definition |
@@ -26,10 +27,13 @@ mod metrics;
 mod nearest;
 mod policy;
 mod policy_json;
+pub mod portability;
 mod registry;
 mod resolve;
-mod schema;
+pub mod schema;
 mod state;
+#[cfg(feature = "typed")]
+pub mod typed;
 mod validate;
 mod words;
 
@@ -39,7 +43,7 @@ pub use metrics::{Count, Metrics};
 pub use policy::{Case, Policy, Provenance, Rule, Verdict};
 pub use registry::{Executor, Profile, Refusals, Registration, Registry, Rules};
 pub use resolve::{Additions, Edit, Editor, Facts, Found, Members, Resolved, Toolset};
-pub use schema::{Schema, SchemaProblem, Violation};
+pub use schema::{ProblemKind, Schema, SchemaProblem, Violation};
 pub use state::ToolState;
 pub use validate::Problem;
 pub use words::Words;

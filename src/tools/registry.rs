@@ -9,7 +9,7 @@ use crate::protocol::{Names, Scope, ToolOffer};
 use crate::tools::nearest::nearest;
 use crate::tools::resolve::{Edit, Editor, Toolset};
 use crate::tools::validate::{self, Problem};
-use crate::tools::{Definition, Schema};
+use crate::tools::{Definition, ProblemKind, Schema, SchemaProblem};
 
 /// A definition and the executor that stands behind it.
 #[derive(Clone)]
@@ -38,6 +38,9 @@ pub struct Rules {
     pub profiles: Vec<Profile>,
     /// How many characters a token has, as the provider that is asked counts; 4 where nobody says.
     pub characters_per_token: Option<f64>,
+    /// Whether tools of the scope `Server` are checked by the gateway, too, as in a page: what this engine can not check
+    /// of their schemas is left to it, and the report says so.
+    pub gateway_checks: bool,
     /// What the providers that may be asked refuse in a definition, in sentences.
     pub refusals: Option<Refusals>,
 }
@@ -75,6 +78,14 @@ pub(super) struct Tool {
     pub(super) toolset: Option<String>,
     /// Characters of what a model is told of it.
     pub(super) size: usize,
+    /// What of its schemas is left to the gateway.
+    pub(super) left: Vec<String>,
+}
+
+struct Compiled {
+    schema: Schema,
+    output: Option<Schema>,
+    left: Vec<String>,
 }
 
 impl Registry {
@@ -209,35 +220,30 @@ impl Registry {
         let mut faults = validate::definition(&definition, executor.as_ref());
         faults.extend(validate::names(&definition, self));
         faults.extend(validate::profiles(&definition, &self.rules.profiles));
-        let schema = Schema::compile_arguments(&definition.parameters).unwrap_or_else(|bad| {
-            faults.extend(bad.iter().map(ToString::to_string));
-            Schema::default()
-        });
-        let output = definition.output.as_ref().map(|output| {
-            Schema::compile(output).unwrap_or_else(|bad| {
-                faults.extend(bad.iter().map(|problem| format!("output {problem}")));
+        let mut left = Vec::new();
+        let elsewhere = self.rules.gateway_checks && definition.scope == Scope::Server;
+        let mut compiled = |schema: Result<Schema, Vec<SchemaProblem>>, what: &str| {
+            schema.unwrap_or_else(|bad| {
+                let whole = bad.iter().all(|problem| problem.kind == ProblemKind::Unchecked);
+                let told = if elsewhere && whole { &mut left } else { &mut faults };
+                told.extend(bad.iter().map(|problem| format!("{what}{problem}")));
                 Schema::default()
             })
-        });
+        };
+        let schema = compiled(Schema::compile_arguments(&definition.parameters), "");
+        let output = definition.output.as_ref().map(|output| compiled(Schema::compile(output), "output "));
         if faults.is_empty() {
             faults.extend(validate::examples(&definition, &schema));
             faults.extend(self.rules.refusals.iter().flat_map(|refusals| refusals(&definition)));
         }
         let problems = faults.into_iter().map(|message| Problem::of_tool(&definition, message)).collect();
         if !self.tools.contains(&definition.name) {
-            self.insert(definition, schema, output, toolset, editor);
+            self.insert(definition, Compiled { schema, output, left }, toolset, editor);
         }
         problems
     }
 
-    fn insert(
-        &mut self,
-        definition: Definition,
-        schema: Schema,
-        output: Option<Schema>,
-        toolset: Option<&str>,
-        editor: Option<Edit>,
-    ) {
+    fn insert(&mut self, definition: Definition, compiled: Compiled, toolset: Option<&str>, editor: Option<Edit>) {
         let offer = definition.offer();
         let size = offer.size();
         let mut offers = Vec::new();
@@ -254,7 +260,8 @@ impl Registry {
         }
         let name = definition.name.clone();
         let toolset = toolset.map(str::to_owned);
-        let tool = Tool { definition: Arc::new(definition), schema, output, offers, toolset, size };
+        let Compiled { schema, output, left } = compiled;
+        let tool = Tool { definition: Arc::new(definition), schema, output, offers, toolset, size, left };
         self.tools.insert(name, Arc::new(tool));
     }
 

@@ -147,6 +147,7 @@ impl Registry {
                     ("toolset", tool.toolset.as_deref().into()),
                     ("profiles", definition.profiles.iter().map(String::as_str).collect()),
                     ("characters", tool.size.into()),
+                    ("leftToGateway", tool.left.iter().map(String::as_str).collect()),
                 ])
             })
             .collect();

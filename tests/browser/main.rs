@@ -8,6 +8,7 @@ mod fetch;
 mod js;
 mod panel;
 mod registry;
+mod schema;
 mod storage;
 mod support;
 mod tools;

@@ -538,3 +538,18 @@ async fn labels_and_progress_are_in_the_language_of_the_page() {
     panel.reads("[data-tool=order_status] .call-title", "Order status").await;
     panel.reads("[data-tool=order_status] .call-progress", "Looking it up").await;
 }
+
+#[test]
+async fn what_a_page_can_not_check_of_a_servers_schema_is_left_to_the_gateway_and_said() {
+    let odd = json!({ "type": "object", "properties": { "x": { "type": "string", "pattern": "(?=a)b" } } });
+    let network = Network::install();
+    let mut served = definition("order_status", Scope::Server, Risk::Read);
+    served.parameters = odd.clone().into();
+    let panel = Mounted::serving(&network, &[served]).await;
+    let report = json_of(&panel.instance.report());
+    let tools = report["tools"].as_array().unwrap();
+    let left = &tools.iter().find(|tool| tool["name"] == "order_status").unwrap()["leftToGateway"];
+    assert!(left[0].as_str().unwrap().contains("/properties/x/pattern"), "{left}");
+    let (_, message) = thrown(panel.try_register(&tool("page_tool", &json!({ "parameters": odd })), "() => 1"));
+    assert!(message.contains("/properties/x/pattern"), "{message}");
+}

@@ -4,6 +4,7 @@
 
 mod ag_ui;
 mod architecture;
+mod bfcl;
 mod contract;
 mod definitions;
 mod demo_model;
@@ -11,9 +12,14 @@ mod demo_model;
 mod demo_shop;
 mod markdown;
 mod openai_chat;
+mod portability;
 mod properties;
 mod registry;
 mod runs;
+mod schema;
+mod schema_suite;
 mod session;
 mod sse;
 mod support;
+#[cfg(feature = "typed")]
+mod typed;

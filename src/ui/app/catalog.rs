@@ -10,7 +10,8 @@ use crate::browser::tools::BrowserTool;
 use crate::browser::{Served, ServedTool, sleep};
 use crate::protocol::{Names, Scope, object};
 use crate::tools::{
-    Definition, Edit, Editor, Executor, Expected, Policy, Problem, Registration, Registry, Toolset, cross_check, diff,
+    Definition, Edit, Editor, Executor, Expected, Policy, Problem, Registration, Registry, Rules, Toolset, cross_check,
+    diff,
 };
 use crate::ui::app::{App, RegisterError};
 
@@ -27,7 +28,6 @@ pub struct PageTool {
     pub editor: Option<Edit>,
 }
 
-#[derive(Default)]
 pub(super) struct Catalog {
     pub(super) registry: Registry,
     /// The rules of the gateway's configuration.
@@ -43,6 +43,17 @@ pub(super) struct Catalog {
 }
 
 impl Catalog {
+    pub(super) fn new() -> Self {
+        Self {
+            registry: Registry::new(Rules { gateway_checks: true, ..Rules::default() }),
+            policy: Policy::default(),
+            expected: None,
+            served: Vec::new(),
+            refused: Vec::new(),
+            closers: Names::default(),
+        }
+    }
+
     pub(super) fn close_all(&mut self) {
         for (_, close) in std::mem::take(&mut self.closers) {
             close();

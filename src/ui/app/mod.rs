@@ -79,7 +79,7 @@ impl App {
         let store = Store::new();
         store.language.set(options.language.clone());
         let tools = Rc::new(BrowserTools::default());
-        let mut catalog = Catalog::default();
+        let mut catalog = Catalog::new();
         for (definition, run) in built_in(element) {
             tools.insert(&definition.name, run);
             let registered = catalog.registry.register(vec![catalog::in_page(definition, None)]);
