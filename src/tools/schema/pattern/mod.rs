@@ -3,7 +3,7 @@
 //!
 //! What can not be matched in bounded time (look-around, back-references) and what would bring tables of all the
 //! world's letters into a page (`\p{L}`) is refused in words. A library for this, `regex-lite`, is 19 kB brotli in a
-//! page; a match alone, without places and captures, needs a fifth of that.
+//! page; a match alone, without places and captures, needs a fraction of that.
 
 mod matcher;
 mod parser;
