@@ -13,6 +13,8 @@ pagehand-gateway: the server side of Pagehand
   --site DIR        serve the files of this directory, too
   --demo            serve the demo shop: its data and its tools
   --data FILE       keep the demo shop in this file (otherwise in memory)
+  --tools PATH      serve the tools of this .toml file, or of the .toml files in this directory (docs/gateway.md)
+  --artifacts FILE  keep the files that tools leave behind in this one (otherwise in memory)
 
 environment:
   PAGEHAND_MODEL_URL   an OpenAI-compatible server, such as http://localhost:11434/v1 (without it: the demo model)
@@ -20,6 +22,8 @@ environment:
   PAGEHAND_MODEL_KEY   its key, where it wants one
   PAGEHAND_HOSTS       names this gateway is reached by, beside localhost, separated by commas
   PAGEHAND_ORIGINS     origins of other pages that may use it, such as https://app.example, separated by commas
+  PAGEHAND_USER_HEADER    the header in which a proxy in front names the user; it must take it from nobody else
+  PAGEHAND_CLAIMS_HEADER  the header in which it says more about them, as a JSON object
   RUST_LOG             what to log (info)
 ";
 
@@ -34,6 +38,14 @@ pub struct Config {
     pub demo: bool,
     /// Where the demo shop is kept; in memory where `None`.
     pub data: Option<PathBuf>,
+    /// The file or the directory that describes tools.
+    pub tools: Option<PathBuf>,
+    /// Where the files that tools leave behind are kept; in memory where `None`.
+    pub artifacts: Option<PathBuf>,
+    /// The header in which a trusted proxy names the user; nobody is known where `None`.
+    pub user_header: Option<String>,
+    /// The header in which it says more about them, a JSON object.
+    pub claims_header: Option<String>,
     /// The model's server; the demo model where `None`.
     pub upstream: Option<Upstream>,
     /// Host names it answers to, beside the loopback ones.
@@ -109,6 +121,10 @@ impl Config {
             site: None,
             demo: false,
             data: None,
+            tools: None,
+            artifacts: None,
+            user_header: header(&variable, "PAGEHAND_USER_HEADER")?,
+            claims_header: header(&variable, "PAGEHAND_CLAIMS_HEADER")?,
             upstream: upstream(&variable)?,
             hosts: list("PAGEHAND_HOSTS"),
             origins: list("PAGEHAND_ORIGINS"),
@@ -135,14 +151,25 @@ impl Config {
                 }
                 "--site" => config.site = Some(PathBuf::from(value("a directory")?)),
                 "--data" => config.data = Some(PathBuf::from(value("a file")?)),
+                "--tools" => config.tools = Some(PathBuf::from(value("a .toml file or a directory of them")?)),
+                "--artifacts" => config.artifacts = Some(PathBuf::from(value("a file")?)),
                 other => return Err(format!("{other} is no argument of pagehand-gateway; see --help")),
             }
         }
         if let Some(site) = config.site.as_ref().filter(|site| !site.is_dir()) {
             return Err(format!("--site: {} is not a directory", site.display()));
         }
+        if config.claims_header.is_some() && config.user_header.is_none() {
+            return Err("PAGEHAND_CLAIMS_HEADER is set, but PAGEHAND_USER_HEADER (whose claims they are) is not".to_owned());
+        }
         Ok(Some(config))
     }
+}
+
+fn header(variable: &impl Fn(&str) -> Option<String>, name: &str) -> Result<Option<String>, String> {
+    let Some(text) = variable(name) else { return Ok(None) };
+    let is_name = text.parse::<axum::http::HeaderName>().is_ok();
+    if is_name { Ok(Some(text)) } else { Err(format!("{name}: \"{text}\" is no name of a header")) }
 }
 
 fn upstream(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Upstream>, String> {

@@ -1,0 +1,44 @@
+//! Tools that are requests to an HTTP server, by configuration. Knows nothing of files or of who asks.
+//!
+//! | file | does |
+//! |---|---|
+//! | `spec` | `[tool.http]` → what is sent, and every fault of it |
+//! | `template`, `url`, `body` | texts, addresses and bodies with places that a call fills in |
+//! | `send` | one call → one request |
+//! | `answer` | the server's answer → the tool's |
+
+mod answer;
+mod body;
+mod send;
+mod spec;
+mod template;
+mod url;
+
+use std::sync::Arc;
+
+pub(super) use crate::gateway::http::body::Body;
+pub(super) use crate::gateway::http::spec::{Leftovers, Spec, headers, read};
+pub(super) use crate::gateway::http::template::Template;
+pub(super) use crate::gateway::http::url::Address;
+
+use crate::gateway::catalog::Surroundings;
+use crate::gateway::net::Clients;
+use crate::gateway::tools::ServerTool;
+use crate::tools::Definition;
+
+/// What entries of one file are read with.
+pub(super) struct Setting<'a> {
+    pub(super) surroundings: &'a Surroundings,
+    /// The hosts with ports that the file allows, though they are not public.
+    pub(super) allowed: &'a [String],
+}
+
+/// A tool that sends what the spec says.
+pub(super) fn tool(definition: Definition, spec: Spec, clients: &Clients) -> ServerTool {
+    let client = clients.client(spec.reach).clone();
+    let (spec, replay) = (Arc::new(spec), definition.replay);
+    ServerTool::new(definition, move |arguments, context| {
+        let (spec, client) = (Arc::clone(&spec), client.clone());
+        async move { send::send(&client, &spec, replay, &arguments, &context).await }
+    })
+}
