@@ -7,7 +7,7 @@ use axum::Router;
 use axum::http::HeaderMap;
 use tokio::sync::Notify;
 
-use crate::gateway::catalog::{Catalog, Source, Surroundings, watch};
+use crate::gateway::catalog::{Catalog, Source, Surroundings, Variables, watch};
 use crate::gateway::config::Config;
 use crate::gateway::context::identity::{Identify, from_headers};
 use crate::gateway::context::shelves::Shelves;
@@ -51,7 +51,6 @@ impl Gateway {
     /// axum::serve(listener, app).await.map_err(|why| why.to_string())
     /// # }
     /// ```
-    #[must_use]
     pub fn builder(config: Config) -> Builder {
         Builder {
             identify: from_headers(config.user_header.clone(), config.claims_header.clone()),
@@ -78,7 +77,7 @@ pub struct Builder {
     artifacts: Option<Arc<dyn Artifacts>>,
     refusals: Option<Refusals>,
     lookup: Arc<dyn Lookup>,
-    variable: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    variable: Variables,
     poll: Duration,
     reload: Arc<Notify>,
 }

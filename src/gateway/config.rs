@@ -160,7 +160,9 @@ impl Config {
             return Err(format!("--site: {} is not a directory", site.display()));
         }
         if config.claims_header.is_some() && config.user_header.is_none() {
-            return Err("PAGEHAND_CLAIMS_HEADER is set, but PAGEHAND_USER_HEADER (whose claims they are) is not".to_owned());
+            return Err(
+                "PAGEHAND_CLAIMS_HEADER is set, but PAGEHAND_USER_HEADER (whose claims they are) is not".to_owned()
+            );
         }
         Ok(Some(config))
     }

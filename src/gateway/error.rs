@@ -13,7 +13,7 @@ pub(super) struct Refusal {
     status: StatusCode,
     error: ToolError,
     retry_after_s: Option<u32>,
-    beside: Option<(&'static str, Value)>,
+    beside: Option<Box<(&'static str, Value)>>,
 }
 
 impl Refusal {
@@ -27,7 +27,7 @@ impl Refusal {
 
     /// The same refusal with something the caller needs beside the words.
     pub(super) fn beside(mut self, name: &'static str, value: Value) -> Self {
-        self.beside = Some((name, value));
+        self.beside = Some(Box::new((name, value)));
         self
     }
 
@@ -47,7 +47,8 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let ToolError { code, message, retryable, .. } = self.error;
         let mut body = json!({ "error": { "code": code, "message": message, "retryable": retryable } });
-        if let Some((name, value)) = self.beside {
+        if let Some(beside) = self.beside {
+            let (name, value) = *beside;
             body[name] = value;
         }
         let mut response = (self.status, Json(body)).into_response();

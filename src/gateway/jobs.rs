@@ -54,13 +54,16 @@ pub(crate) struct View {
     pub(crate) end: Option<(Instant, Value)>,
 }
 
+/// What work came to and changed → its answer.
+pub(crate) type Finish = Arc<dyn Fn(Outcome, &Delta) -> Value + Send + Sync>;
+
 /// What a call needs to go on in the background.
 #[derive(Clone)]
 pub(crate) struct Background {
     pub(crate) jobs: Jobs,
     pub(crate) key: JobKey,
     /// Makes the answer of what the work came to, and counts it.
-    pub(crate) finish: Arc<dyn Fn(Outcome, Delta) -> Value + Send + Sync>,
+    pub(crate) finish: Finish,
 }
 
 impl Jobs {
@@ -157,11 +160,11 @@ impl JobEntry {
 }
 
 impl Background {
-    pub(crate) fn start<F>(&self, call: &CallContext, state: Value, work: impl FnOnce(CallContext) -> F) -> Outcome
+    pub(crate) fn start<F>(&self, call: &CallContext, state: &Value, work: impl FnOnce(CallContext) -> F) -> Outcome
     where
         F: Future<Output = Outcome> + Send + 'static,
     {
-        let Some((job, is_new)) = self.jobs.open(&self.key, &state) else {
+        let Some((job, is_new)) = self.jobs.open(&self.key, state) else {
             let words = "The gateway is busy with other long-running work. Nothing was started.";
             return Outcome::Error(ToolError::new("busy", words).retryable());
         };
@@ -176,7 +179,7 @@ impl Background {
             let (finish, tool) = (Arc::clone(&self.finish), self.key.tool.clone());
             tokio::spawn(async move {
                 let outcome = to_its_end(running, &job.cancel, &tool).await;
-                job.end(finish(outcome, state.take_changes()));
+                job.end(finish(outcome, &state.take_changes()));
             });
         }
         interim

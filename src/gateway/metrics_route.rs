@@ -25,7 +25,12 @@ fn write(metrics: &Metrics, running: usize) -> String {
             ("outcome", &count.outcome),
         ];
         let labels = label_text(&labels);
-        line(&mut out, "pagehand_tool_call_seconds_sum", &labels, &format!("{}.{:03}", count.ms / 1000, count.ms % 1000));
+        line(
+            &mut out,
+            "pagehand_tool_call_seconds_sum",
+            &labels,
+            &format!("{}.{:03}", count.ms / 1000, count.ms % 1000),
+        );
         line(&mut out, "pagehand_tool_call_seconds_count", &labels, &count.calls.to_string());
     }
     head(&mut out, "pagehand_tool_alias_calls_total", "counter", "Calls under a name that a tool had before.");

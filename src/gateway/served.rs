@@ -5,6 +5,7 @@ use axum::extract::State;
 use serde_json::{Value, json};
 
 use crate::gateway::call::listed;
+use crate::gateway::catalog::Refused;
 use crate::gateway::state::Gateway;
 
 pub(super) async fn list(State(gateway): State<Gateway>) -> Json<Value> {
@@ -15,7 +16,7 @@ pub(super) async fn list(State(gateway): State<Gateway>) -> Json<Value> {
         .iter()
         .map(|profile| json!({ "name": profile.name, "maxCharacters": profile.max_characters }))
         .collect();
-    let refused: Vec<Value> = served.refused.iter().map(|refused| refused.to_json()).collect();
+    let refused: Vec<Value> = served.refused.iter().map(Refused::to_json).collect();
     let model = gateway.model();
     Json(json!({
         "agent": { "label": model.label(), "suggestions": model.suggestions() },

@@ -7,6 +7,12 @@ mod architecture;
 mod demo_model;
 #[cfg(feature = "gateway")]
 mod demo_shop;
+#[cfg(feature = "gateway")]
+mod gateway_call;
+#[cfg(feature = "gateway")]
+mod gateway_jobs;
+#[cfg(feature = "gateway")]
+mod gateway_support;
 mod markdown;
 mod openai_chat;
 mod registry;

@@ -46,7 +46,7 @@ impl IntoResponse for Finished {
 
 impl Tag {
     /// The answer's JSON. A job is counted at its end, everything else now.
-    pub(super) fn finish(&self, gateway: &Gateway, outcome: Outcome, changes: Delta) -> Value {
+    pub(super) fn finish(&self, gateway: &Gateway, outcome: Outcome, changes: &Delta) -> Value {
         let name = &self.definition.name;
         let outcome = self.checked(outcome);
         let (word, mut body) = match &outcome {
@@ -62,7 +62,7 @@ impl Tag {
             _ => info!(tool = %name, "{}", if word.is_empty() { "goes on" } else { word }),
         }
         if !changes.is_empty() {
-            body["state"] = delta_to_json(&changes);
+            body["state"] = delta_to_json(changes);
         }
         if !word.is_empty() {
             let ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -92,9 +92,7 @@ impl Tag {
 /// Counts a call that was refused before it ran.
 pub(super) fn count_refusal(gateway: &Gateway, name: &str, definition: Option<&Definition>, refusal: &Refusal) {
     let settled = match definition {
-        Some(definition) => {
-            settled(definition, refusal.code(), 0, (definition.name != name).then(|| name.to_owned()))
-        }
+        Some(definition) => settled(definition, refusal.code(), 0, (definition.name != name).then(|| name.to_owned())),
         None => Settled {
             tool: name.to_owned(),
             owner: String::new(),

@@ -130,7 +130,8 @@ fn by_policy(served: &Served, definition: &Definition, body: &Value) -> Result<(
         served.policy.judge(&Case { tool: definition, state: &state, provenance: &|| provenance })
     };
     let verdicts = [Provenance::User, Provenance::Model, Provenance::Tool].map(judge);
-    let Some(Verdict::Refuse { reason }) = verdicts.iter().find(|verdict| matches!(verdict, Verdict::Refuse { .. })) else {
+    let Some(Verdict::Refuse { reason }) = verdicts.iter().find(|verdict| matches!(verdict, Verdict::Refuse { .. }))
+    else {
         return Ok(());
     };
     if !verdicts.iter().all(|verdict| matches!(verdict, Verdict::Refuse { .. })) {
@@ -228,5 +229,9 @@ impl Told<'_> {
 }
 
 fn bad_context(place: &str, expected: &str) -> Refusal {
-    Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", format!("{place} must be {expected}. Nothing was run."))
+    Refusal::new(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "bad_request",
+        format!("{place} must be {expected}. Nothing was run."),
+    )
 }

@@ -52,7 +52,7 @@ pub(super) fn start(gateway: Gateway, ready: Ready) -> (oneshot::Receiver<Finish
             None => End::of(Outcome::Error(words::refused(&name, "nobody serves it here."))),
         };
         gateway.end_call(&key, &cancel);
-        let body = tag.finish(&gateway, ended.outcome, state.take_changes());
+        let body = tag.finish(&gateway, ended.outcome, &state.take_changes());
         let _ = done.send(Finished { status: ended.status, body });
     });
     (finished, events)

@@ -14,11 +14,14 @@ use crate::gateway::openapi;
 use crate::gateway::tools::ServerTool;
 use crate::tools::{Definition, Policy, Problem, Profile};
 
+/// The environment: a name → its value.
+pub(in crate::gateway) type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
 /// What entries are read with.
 #[derive(Clone)]
 pub(in crate::gateway) struct Surroundings {
     /// The environment.
-    pub(in crate::gateway) variable: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    pub(in crate::gateway) variable: Variables,
     /// Who sends what the tools ask for.
     pub(in crate::gateway) clients: Clients,
 }
@@ -120,7 +123,9 @@ fn json_of(value: toml::Value) -> Value {
         toml::Value::Boolean(flag) => Value::Bool(flag),
         toml::Value::Datetime(at) => Value::String(at.to_string()),
         toml::Value::Array(list) => list.into_iter().map(json_of).collect(),
-        toml::Value::Table(table) => Value::Object(table.into_iter().map(|(key, value)| (key, json_of(value))).collect()),
+        toml::Value::Table(table) => {
+            Value::Object(table.into_iter().map(|(key, value)| (key, json_of(value))).collect())
+        }
     }
 }
 
@@ -174,7 +179,10 @@ impl Sheet {
         let hosts: Vec<String> = list.iter().filter_map(Value::as_str).map(str::to_ascii_lowercase).collect();
         let has_port = |host: &String| host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         if hosts.len() < list.len() || !hosts.iter().all(has_port) {
-            self.fault("file", "allowHosts must be an array of texts with a port each, such as \"localhost:9000\"".to_owned());
+            self.fault(
+                "file",
+                "allowHosts must be an array of texts with a port each, such as \"localhost:9000\"".to_owned(),
+            );
         }
         hosts
     }
@@ -183,9 +191,11 @@ impl Sheet {
         let name = json.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let most = json.get("maxCharacters");
         let max_characters = most.and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
-        let unknown = json.as_object().into_iter().flat_map(Map::keys).find(|key| *key != "name" && *key != "maxCharacters");
+        let unknown =
+            json.as_object().into_iter().flat_map(Map::keys).find(|key| *key != "name" && *key != "maxCharacters");
         if name.is_empty() || (most.is_some() && max_characters.is_none()) || unknown.is_some() {
-            let words = "a [[profile]] has a name and, if its size is bounded, maxCharacters: a whole number; nothing else";
+            let words =
+                "a [[profile]] has a name and, if its size is bounded, maxCharacters: a whole number; nothing else";
             self.faults.push(Problem::of_profile(&name, words.to_owned()));
         } else {
             self.profiles.push(Profile { name, max_characters });
@@ -213,7 +223,9 @@ fn entry(json: &Value, setting: &Setting<'_>) -> Entry {
         match map.insert("scope".to_owned(), Value::from("server")) {
             None => {}
             Some(scope) if scope == "server" => {}
-            Some(_) => faults.push("its scope is \"server\": what a gateway's configuration describes runs there".to_owned()),
+            Some(_) => {
+                faults.push("its scope is \"server\": what a gateway's configuration describes runs there".to_owned());
+            }
         }
     }
     let (definition, shape) = Definition::from_json(&json, &["http"]);

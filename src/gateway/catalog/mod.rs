@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use serde_json::{Value, json};
 use tracing::{info, warn};
 
-pub(super) use crate::gateway::catalog::file::{Entry, Surroundings, text};
+pub(super) use crate::gateway::catalog::file::{Entry, Surroundings, Variables, text};
 pub(super) use crate::gateway::catalog::reload::watch;
 
 use crate::gateway::tools::{ServerTool, ServerTools};
@@ -105,8 +105,7 @@ impl Catalog {
         let served = catalog.assemble(&sheets, &mut good).map_err(|problems| lines(&problems))?;
         let single = catalog.source.as_ref().is_some_and(|source| source.path.is_file());
         let fatal = |refused: &&Refused| single || refused.problem.kind == "policy";
-        let faults: Vec<Problem> =
-            served.refused.iter().filter(fatal).map(|refused| refused.named()).collect();
+        let faults: Vec<Problem> = served.refused.iter().filter(fatal).map(Refused::named).collect();
         if !faults.is_empty() {
             return Err(lines(&faults));
         }
@@ -128,9 +127,8 @@ impl Catalog {
     pub(super) fn reload(&self) {
         let mut good = lock(&self.good);
         let mut next = good.clone();
-        let served = self.read().and_then(|sheets| {
-            self.assemble(&sheets, &mut next).map_err(|problems| lines(&problems))
-        });
+        let served =
+            self.read().and_then(|sheets| self.assemble(&sheets, &mut next).map_err(|problems| lines(&problems)));
         match served {
             Ok(served) => {
                 *good = next;

@@ -86,12 +86,7 @@ pub struct CallArtifacts {
 }
 
 impl CallArtifacts {
-    pub(crate) fn new(
-        artifacts: Arc<dyn Artifacts>,
-        tool: String,
-        user: Option<&Identity>,
-        thread: String,
-    ) -> Self {
+    pub(crate) fn new(artifacts: Arc<dyn Artifacts>, tool: String, user: Option<&Identity>, thread: String) -> Self {
         Self { artifacts, tool, user: user.map(|user| user.id.clone()), thread }
     }
 
@@ -141,7 +136,8 @@ impl CallArtifacts {
             return Ok(self.of_thread());
         }
         let user = self.user.as_ref();
-        let user = user.ok_or_else(|| error::refused(&self.tool, "nobody is signed in, so there is no user to keep it for."))?;
+        let user =
+            user.ok_or_else(|| error::refused(&self.tool, "nobody is signed in, so there is no user to keep it for."))?;
         Ok(of_user(user))
     }
 

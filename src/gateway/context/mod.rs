@@ -117,7 +117,7 @@ impl CallContext {
     /// `longRunning`.
     ///
     /// `work` gets a context of its own: its progress and its `cancel` are the job's.
-    pub fn job<F>(&self, state: Value, work: impl FnOnce(Self) -> F) -> Outcome
+    pub fn job<F>(&self, state: &Value, work: impl FnOnce(Self) -> F) -> Outcome
     where
         F: Future<Output = Outcome> + Send + 'static,
     {

@@ -52,9 +52,8 @@ impl Shelves {
         work: impl FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, ToolError>> {
         let connection = Arc::clone(&self.connection);
-        let task = tokio::task::spawn_blocking(move || {
-            work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner))
-        });
+        let task =
+            tokio::task::spawn_blocking(move || work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner)));
         Box::pin(async move {
             match task.await {
                 Ok(Ok(found)) => Ok(found),
@@ -119,7 +118,12 @@ impl Artifacts for Shelves {
                 GROUP BY name ORDER BY name";
             let mut statement = connection.prepare_cached(sql)?;
             let rows = statement.query_map([shelf], |row| {
-                Ok(Listed { name: row.get(0)?, version: row.get(1)?, kind: row.get(2)?, size: row.get::<_, i64>(3)?.unsigned_abs() })
+                Ok(Listed {
+                    name: row.get(0)?,
+                    version: row.get(1)?,
+                    kind: row.get(2)?,
+                    size: row.get::<_, i64>(3)?.unsigned_abs(),
+                })
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
@@ -167,7 +171,8 @@ fn save(
     if held("shelf = ?1", shelf)? + size > MAX_ON_SHELF || held("?1 IS NOT NULL", shelf)? + size > most {
         return Err(Fault::Full("There is no room left for more files; this one was not kept.".to_owned()));
     }
-    transaction.execute("INSERT INTO artifacts VALUES (?1, ?2, ?3, ?4, ?5)", params![shelf, name, version, kind, bytes])?;
+    transaction
+        .execute("INSERT INTO artifacts VALUES (?1, ?2, ?3, ?4, ?5)", params![shelf, name, version, kind, bytes])?;
     transaction.commit()?;
     Ok(version)
 }

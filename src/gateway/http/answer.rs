@@ -35,8 +35,7 @@ const MAX_WORDS: usize = 500;
 const SHORTEST_SECRET: usize = 6;
 
 pub(super) fn read(told: &Told, spec: &Spec, replay: Replay, tool: &str) -> Outcome {
-    let secrets: Vec<&Secret> =
-        spec.secrets().filter(|secret| secret.expose().len() >= SHORTEST_SECRET).collect();
+    let secrets: Vec<&Secret> = spec.secrets().filter(|secret| secret.expose().len() >= SHORTEST_SECRET).collect();
     if !told.status.is_success() {
         return Outcome::Error(refused(told, spec, replay, tool, &secrets));
     }
@@ -93,7 +92,8 @@ fn refused(told: &Told, spec: &Spec, replay: Replay, tool: &str, secrets: &[&Sec
         429 => {
             let wait = told.retry_after.trim().parse::<u32>();
             let wait = wait.map_or_else(|_| "a little later".to_owned(), |seconds| format!("in {seconds} s"));
-            ToolError::new("busy", format!("\"{tool}\" was not run: its server is busy. Call it again {wait}.")).retryable()
+            ToolError::new("busy", format!("\"{tool}\" was not run: its server is busy. Call it again {wait}."))
+                .retryable()
         }
         500..=599 if replay == Replay::Effect => error(
             "tool_error",

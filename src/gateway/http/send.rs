@@ -46,8 +46,7 @@ pub(super) async fn send(
 }
 
 fn request(client: &Client, spec: &Spec, filling: &Filling<'_>, call_id: &str) -> Result<RequestBuilder, ToolError> {
-    let leftovers: Vec<&str> =
-        filling.arguments.keys().map(String::as_str).filter(|name| !spec.names(name)).collect();
+    let leftovers: Vec<&str> = filling.arguments.keys().map(String::as_str).filter(|name| !spec.names(name)).collect();
     let in_query = if spec.leftovers == Leftovers::Query { leftovers.as_slice() } else { &[] };
     let url = spec.address.fill(filling, in_query)?;
     let mut builder = client.request(spec.method.clone(), url).headers(headers(spec, filling, call_id)?);
@@ -86,9 +85,8 @@ fn headers(spec: &Spec, filling: &Filling<'_>, call_id: &str) -> Result<HeaderMa
 }
 
 async fn told(mut response: Response, most: usize) -> reqwest::Result<Told> {
-    let header = |name: &str| {
-        response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
-    };
+    let header =
+        |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     let (kind, retry_after) = (header("content-type"), header("retry-after"));
     let status = response.status();
     let mut body = Vec::new();
@@ -107,7 +105,10 @@ async fn told(mut response: Response, most: usize) -> reqwest::Result<Told> {
 fn unreached(why: &reqwest::Error, replay: Replay, tool: &str) -> ToolError {
     if leads_inside(why) {
         warn!(tool, "its host's name leads to the inside of a network; nothing was sent");
-        return error::refused(tool, "its server's name leads to an address that the gateway does not reach. Tell the user.");
+        return error::refused(
+            tool,
+            "its server's name leads to an address that the gateway does not reach. Tell the user.",
+        );
     }
     let kind = if why.is_connect() { "no connection" } else { "the connection broke off" };
     warn!(tool, "{kind}");

@@ -139,8 +139,12 @@ fn header(name: &str, value: &Value, setting: &Setting<'_>) -> Result<(HeaderNam
         return Err("it is not for a tool to set".to_owned());
     }
     let template = Template::parse(text, At::Header, &*setting.surroundings.variable)?;
-    if HeaderValue::from_str(text).is_err() || template.secrets().any(|secret| HeaderValue::from_str(secret.expose()).is_err()) {
-        return Err("its text, or the variable in it, has signs that no header may have, such as a line break".to_owned());
+    if HeaderValue::from_str(text).is_err()
+        || template.secrets().any(|secret| HeaderValue::from_str(secret.expose()).is_err())
+    {
+        return Err(
+            "its text, or the variable in it, has signs that no header may have, such as a line break".to_owned()
+        );
     }
     Ok((parsed, template))
 }

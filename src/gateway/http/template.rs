@@ -52,7 +52,9 @@ impl Template {
             }
             let inside = from.strip_prefix('{').and_then(|inside| inside.split_once('}'));
             let Some((name, after)) = inside.filter(|(name, _)| !name.is_empty() && !name.contains('{')) else {
-                return Err(format!("\"{text}\" has a brace without its other half; write {{{{ or }}}} for a brace itself"));
+                return Err(format!(
+                    "\"{text}\" has a brace without its other half; write {{{{ or }}}} for a brace itself"
+                ));
             };
             if !plain.is_empty() {
                 pieces.push(Piece::Text(std::mem::take(&mut plain)));
@@ -138,7 +140,8 @@ fn place(name: &str, at: At, variable: &dyn Fn(&str) -> Option<String>) -> Resul
         return Err(format!("{{{name}}} stands outside of a header; a secret in an address or a body ends up in logs"));
     }
     let value = variable(variable_name).filter(|value| !value.is_empty());
-    let value = value.ok_or_else(|| format!("the environment variable {variable_name} is not set; a header needs it"))?;
+    let value =
+        value.ok_or_else(|| format!("the environment variable {variable_name} is not set; a header needs it"))?;
     Ok(Piece::Secret(Secret::new(value)))
 }
 
@@ -156,13 +159,18 @@ impl Filling<'_> {
 
     /// Nothing was sent because of this argument.
     pub(super) fn unfit(&self, name: &str, why: &str) -> ToolError {
-        let words = format!("Invalid arguments for \"{}\": {name} {why}. Nothing was run. Correct the arguments and call it again.", self.tool);
+        let words = format!(
+            "Invalid arguments for \"{}\": {name} {why}. Nothing was run. Correct the arguments and call it again.",
+            self.tool
+        );
         ToolError::new("invalid_arguments", words).retryable()
     }
 
     fn claim(&self, claim: &str) -> Result<String, ToolError> {
         let refused = |why: &str| error::refused(self.tool, why);
-        let user = self.user.ok_or_else(|| refused("nobody is signed in, and it acts for a user. Ask the user to sign in."))?;
+        let user = self
+            .user
+            .ok_or_else(|| refused("nobody is signed in, and it acts for a user. Ask the user to sign in."))?;
         if claim == "id" {
             return Ok(user.id.clone());
         }

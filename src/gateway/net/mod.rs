@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use address::is_public;
-pub use resolve::Lookup;
 use reqwest::Url;
 use reqwest::redirect::Policy;
+pub use resolve::Lookup;
 
 pub(super) use resolve::{System, leads_inside};
 

@@ -87,7 +87,8 @@ fn words(operation: &Value) -> (String, String) {
         (false, false) if summary.ends_with(['.', '!', '?']) => format!("{summary} {description}"),
         (false, false) => format!("{summary}. {description}"),
     };
-    let label = if summary.chars().count() <= MAX_LABEL { summary.trim_end_matches('.').to_owned() } else { String::new() };
+    let label =
+        if summary.chars().count() <= MAX_LABEL { summary.trim_end_matches('.').to_owned() } else { String::new() };
     (joined, label)
 }
 
@@ -97,8 +98,9 @@ fn base(source: &Source<'_>, found: &Found<'_>) -> Result<(Url, Reach), String> 
         None => source.document.server(found),
     };
     let said = said.ok_or("the document names no server; say baseUrl")?;
-    let url = Url::parse(&said)
-        .map_err(|_| format!("its server \"{said}\" is no whole address; say baseUrl, such as \"https://api.example\""))?;
+    let url = Url::parse(&said).map_err(|_| {
+        format!("its server \"{said}\" is no whole address; say baseUrl, such as \"https://api.example\"")
+    })?;
     if url.query().is_some() || url.fragment().is_some() || url.cannot_be_a_base() {
         return Err(format!("its server \"{said}\" must end with a path"));
     }
@@ -267,8 +269,7 @@ impl Parts {
     // `/orders/{orderId}`, behind the server's own path.
     fn segments(&mut self, base: &Url, path: &str) -> Vec<Template> {
         let own = base.path().trim_matches('/');
-        let mut segments: Vec<Template> =
-            own.split('/').filter(|part| !part.is_empty()).map(Template::plain).collect();
+        let mut segments: Vec<Template> = own.split('/').filter(|part| !part.is_empty()).map(Template::plain).collect();
         for part in path.trim_start_matches('/').split('/') {
             match self.segment(part) {
                 Ok(template) => segments.push(template),
@@ -281,7 +282,8 @@ impl Parts {
     fn segment(&self, part: &str) -> Result<Template, String> {
         let (mut template, mut rest) = (Template::default(), part);
         while let Some((before, from)) = rest.split_once('{') {
-            let (name, after) = from.split_once('}').ok_or_else(|| format!("its path has a brace without its other half: {part}"))?;
+            let (name, after) =
+                from.split_once('}').ok_or_else(|| format!("its path has a brace without its other half: {part}"))?;
             let argument = self.path.iter().find(|(known, _)| known == name).map(|(_, argument)| argument);
             let argument = argument.ok_or_else(|| format!("its path names {{{name}}}, but no parameter is it"))?;
             if !before.is_empty() {

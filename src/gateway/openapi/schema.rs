@@ -14,8 +14,7 @@ const MAX_SCHEMAS: usize = 5000;
 
 // Nothing for whoever writes arguments.
 const LEFT_OUT: [&str; 7] = ["xml", "externalDocs", "discriminator", "readOnly", "writeOnly", "nullable", "example"];
-const HOLD_ONE: [&str; 8] =
-    ["items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"];
+const HOLD_ONE: [&str; 8] = ["items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"];
 const HOLD_LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const HOLD_NAMED: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "$defs"];
 
@@ -38,7 +37,11 @@ impl Converter<'_> {
             return Err(format!("its schema is nested deeper than {MAX_DEPTH}, or has more than {MAX_SCHEMAS} parts"));
         }
         let Some(map) = schema.as_object() else {
-            return if schema.is_boolean() { Ok(schema.clone()) } else { Err("a schema in it is no object".to_owned()) };
+            return if schema.is_boolean() {
+                Ok(schema.clone())
+            } else {
+                Err("a schema in it is no object".to_owned())
+            };
         };
         match map.get("$ref").and_then(Value::as_str) {
             Some(reference) => self.refer(reference, map, depth),
@@ -60,7 +63,9 @@ impl Converter<'_> {
         if !document.is_3_0
             && let Some(object) = converted.as_object_mut()
         {
-            for (key, value) in map.iter().filter(|(key, _)| matches!(key.as_str(), "description" | "title" | "default")) {
+            for (key, value) in
+                map.iter().filter(|(key, _)| matches!(key.as_str(), "description" | "title" | "default"))
+            {
                 object.insert(key.clone(), value.clone());
             }
         }

@@ -125,7 +125,9 @@ fn key_of(value: Value) -> Result<String, String> {
 fn scalar(text: &str, style: ScalarStyle, tag: Option<&str>) -> Result<Value, String> {
     match tag {
         Some("tag:yaml.org,2002:str" | "!") => return Ok(Value::from(text)),
-        Some("tag:yaml.org,2002:int" | "tag:yaml.org,2002:float" | "tag:yaml.org,2002:bool" | "tag:yaml.org,2002:null")
+        Some(
+            "tag:yaml.org,2002:int" | "tag:yaml.org,2002:float" | "tag:yaml.org,2002:bool" | "tag:yaml.org,2002:null",
+        )
         | None => {}
         Some(other) => return Err(format!("the tag {other} says nothing to JSON")),
     }
