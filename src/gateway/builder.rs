@@ -7,7 +7,7 @@ use axum::Router;
 use axum::http::HeaderMap;
 use tokio::sync::Notify;
 
-use crate::gateway::catalog::{Catalog, Source, Surroundings, Variables, watch};
+use crate::gateway::catalog::{Catalog, Source, Surroundings, Variables, look, watch};
 use crate::gateway::config::Config;
 use crate::gateway::context::identity::{Identify, from_headers};
 use crate::gateway::context::shelves::Shelves;
@@ -172,9 +172,11 @@ impl Builder {
             None => None,
         };
         let refusals = self.refusals.or_else(|| check::refusals_of(&model));
+        // Before they are read, so that a change in between is seen.
+        let seen = config.tools.as_deref().map(look).unwrap_or_default();
         let catalog = Arc::new(Catalog::new(tools, source, refusals)?);
         if let (Some(path), Ok(runtime)) = (&config.tools, tokio::runtime::Handle::try_current()) {
-            runtime.spawn(watch(Arc::downgrade(&catalog), path.clone(), self.poll, self.reload));
+            runtime.spawn(watch(Arc::downgrade(&catalog), path.clone(), seen, self.poll, self.reload));
         }
         let artifacts = match self.artifacts {
             Some(artifacts) => artifacts,

@@ -10,7 +10,13 @@ mod demo_shop;
 #[cfg(feature = "gateway")]
 mod gateway_call;
 #[cfg(feature = "gateway")]
+mod gateway_catalog;
+#[cfg(feature = "gateway")]
+mod gateway_http;
+#[cfg(feature = "gateway")]
 mod gateway_jobs;
+#[cfg(feature = "gateway")]
+mod gateway_openapi;
 #[cfg(feature = "gateway")]
 mod gateway_support;
 mod markdown;

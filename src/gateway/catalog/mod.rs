@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tracing::{info, warn};
 
 pub(super) use crate::gateway::catalog::file::{Entry, Surroundings, Variables, text};
-pub(super) use crate::gateway::catalog::reload::watch;
+pub(super) use crate::gateway::catalog::reload::{look, watch};
 
 use crate::gateway::tools::{ServerTool, ServerTools};
 use crate::tools::{Policy, Problem, Profile, Refusals};

@@ -8,16 +8,23 @@ use tokio::sync::Notify;
 
 use crate::gateway::catalog::{Catalog, file};
 
-/// Loads the catalog again whenever its files change or `asked` is notified. Ends with the catalog.
-pub(in crate::gateway) async fn watch(catalog: Weak<Catalog>, path: PathBuf, every: Duration, asked: Arc<Notify>) {
-    let mut seen = look(&path).await;
+/// Loads the catalog again whenever its files change or `asked` is notified. Ends with the catalog. `seen` is how the
+/// files were before they were read first.
+pub(in crate::gateway) async fn watch(
+    catalog: Weak<Catalog>,
+    path: PathBuf,
+    mut seen: Seen,
+    every: Duration,
+    asked: Arc<Notify>,
+) {
     loop {
         let told = tokio::select! {
             () = tokio::time::sleep(every) => false,
             () = asked.notified() => true,
         };
         let Some(catalog) = catalog.upgrade() else { return };
-        let now = look(&path).await;
+        let of = path.clone();
+        let now = tokio::task::spawn_blocking(move || look(&of)).await.unwrap_or_default();
         if told || now != seen {
             seen = now;
             // Reading files and compiling schemas is no work for an async thread.
@@ -26,16 +33,14 @@ pub(in crate::gateway) async fn watch(catalog: Weak<Catalog>, path: PathBuf, eve
     }
 }
 
-type Seen = Vec<(PathBuf, u64, Option<SystemTime>)>;
+/// Files with their sizes and times.
+pub(in crate::gateway) type Seen = Vec<(PathBuf, u64, Option<SystemTime>)>;
 
-async fn look(path: &Path) -> Seen {
-    let path = path.to_owned();
-    let looking = tokio::task::spawn_blocking(move || {
-        let seen = |file: PathBuf| {
-            let known = std::fs::metadata(&file).ok();
-            (file, known.as_ref().map_or(0, std::fs::Metadata::len), known.and_then(|known| known.modified().ok()))
-        };
-        file::watched(&path).into_iter().map(seen).collect()
-    });
-    looking.await.unwrap_or_default()
+/// How the files that count are now.
+pub(in crate::gateway) fn look(path: &Path) -> Seen {
+    let seen = |file: PathBuf| {
+        let known = std::fs::metadata(&file).ok();
+        (file, known.as_ref().map_or(0, std::fs::Metadata::len), known.and_then(|known| known.modified().ok()))
+    };
+    file::watched(path).into_iter().map(seen).collect()
 }

@@ -85,6 +85,25 @@ impl Template {
         self
     }
 
+    /// The same with what was written in the configuration put into other words.
+    pub(super) fn with_text(mut self, words: impl Fn(&str) -> String) -> Self {
+        for piece in &mut self.pieces {
+            if let Piece::Text(text) = piece {
+                *text = words(text);
+            }
+        }
+        self
+    }
+
+    /// What it is without a call, where it has no places.
+    pub(super) fn fixed(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
     /// The arguments it names.
     pub(super) fn arguments(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {

@@ -33,7 +33,10 @@ impl Address {
         let segments = path.trim_start_matches('/').split('/');
         let segments: Vec<Template> =
             segments.map(|part| Template::parse(part, At::Elsewhere, &no_secrets)).collect::<Result<_, _>>()?;
-        let mut address = Self { base, segments, query: Vec::new() };
+        if segments.iter().filter_map(Template::fixed).any(is_step) {
+            return Err("its url has a step such as \"..\" in its path; write the path that is meant".to_owned());
+        }
+        let mut address = Self::new(base, segments);
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             address.ask(name, Template::parse(value, At::Elsewhere, &no_secrets)?);
@@ -43,6 +46,7 @@ impl Address {
 
     /// An address of parts.
     pub(in crate::gateway) fn new(base: Url, segments: Vec<Template>) -> Self {
+        let segments = segments.into_iter().map(|segment| segment.with_text(encode_literal)).collect();
         Self { base, segments, query: Vec::new() }
     }
 
@@ -169,9 +173,18 @@ fn decode(text: &str) -> String {
 
 // RFC 3986 §2.3: all but the unreserved signs.
 fn encode(text: &str) -> String {
+    encode_all_but(text, b"-._~")
+}
+
+// RFC 3986 §3.3: all that may not stand in a segment. What is encoded already stays so.
+fn encode_literal(text: &str) -> String {
+    encode_all_but(text, b"-._~!$&'()*+,;=:@%")
+}
+
+fn encode_all_but(text: &str, kept: &[u8]) -> String {
     use std::fmt::Write as _;
     text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+        if byte.is_ascii_alphanumeric() || kept.contains(&byte) {
             out.push(char::from(byte));
         } else {
             // Writing to a String can not fail.
