@@ -486,3 +486,63 @@ async fn definitions_of_a_page_are_checked() {
     assert_eq!(door.send("POST", "/check", &[], Some(&json!({}))).await.status, 422);
     assert_eq!(door.get("/tools").await["tools"].as_array().map(Vec::len), Some(1), "nothing was kept");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_stream_is_kept_open() {
+    let mut definition = definition("silent");
+    definition.timeout_ms = Some(60_000);
+    let door = Door::of(vec![ServerTool::new(definition, |_, _| async {
+        tokio::time::sleep(Duration::from_secs(40)).await;
+        Outcome::Result(Value::Null)
+    })]);
+    let answer = door.post("silent", &[("accept", "text/event-stream")], &json!({ "arguments": {} })).await;
+    assert_eq!(answer.text.matches(": still at work\n\n").count(), 2, "{}", answer.text);
+    assert_eq!(answer.events().len(), 1);
+}
+
+#[tokio::test]
+async fn other_sites_reach_none_of_the_routes() {
+    let door = Door::of(vec![echo()]);
+    let foreign = [("origin", "https://evil.example"), ("idempotency-key", "call-1")];
+    for (method, path) in [
+        ("DELETE", "/tools/echo_all"),
+        ("GET", "/jobs/j"),
+        ("DELETE", "/jobs/j"),
+        ("POST", "/check"),
+        ("GET", "/metrics"),
+    ] {
+        let body = json!({ "tools": [] });
+        let answer = door.send(method, path, &foreign, (method == "POST").then_some(&body)).await;
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["code"]),
+            (403, &json!("unknown_origin")),
+            "{method} {path}"
+        );
+    }
+}
+
+#[test]
+fn what_is_set_up_wrong_is_said() {
+    use pagehand::gateway::Config;
+    let read = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let variable =
+            |name: &str| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
+        Config::read(arguments.iter().map(|text| (*text).to_owned()), variable)
+    };
+    let faults = [
+        (&["--tools"][..], &[][..], "--tools wants a .toml file"),
+        (&["--artifacts"], &[], "--artifacts wants a file"),
+        (&[], &[("PAGEHAND_USER_HEADER", "x user")], "PAGEHAND_USER_HEADER: \"x user\" is no name of a header"),
+        (&[], &[("PAGEHAND_CLAIMS_HEADER", "x-claims")], "PAGEHAND_USER_HEADER (whose claims they are) is not"),
+    ];
+    for (arguments, variables, words) in faults {
+        let why = read(arguments, variables).expect_err("it is wrong");
+        assert!(why.contains(words), "{why}");
+    }
+    let variables = [("PAGEHAND_USER_HEADER", "x-user"), ("PAGEHAND_CLAIMS_HEADER", "x-claims")];
+    let config =
+        read(&["--tools", "t", "--artifacts", "a.db"], &variables).expect("nothing is wrong").expect("no help");
+    assert_eq!(config.tools.as_deref(), Some(std::path::Path::new("t")));
+    assert_eq!(config.artifacts.as_deref(), Some(std::path::Path::new("a.db")));
+    assert_eq!((config.user_header.as_deref(), config.claims_header.as_deref()), (Some("x-user"), Some("x-claims")));
+}

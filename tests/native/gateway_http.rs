@@ -520,3 +520,45 @@ async fn a_configuration_that_would_reach_inside_is_refused_at_the_start() {
         assert!(!why.contains(SECRET), "{why}");
     }
 }
+
+// What is logged on this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("no test panicked in here").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn the_secret_is_in_no_log() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let listening = tracing::subscriber::set_default(subscriber);
+    for path in ["good", "text", "broken", "image", "huge", "302", "401", "500"] {
+        let backend = Backend::start(answers).await;
+        let folder = Folder::new();
+        let http = format!(
+            "url = \"http://127.0.0.1:PORT/{path}\"\nheaders = {{ authorization = \"Bearer {{env.SHOP_KEY}}\" }}\nmaxBytes = 2000\nerror = \"/why\""
+        );
+        let door = Door::built(builder(&folder, &one(backend.port, "", "", "risk = \"read\"", &http)));
+        door.call("shop_call", &json!({})).await;
+        door.get("/tools").await;
+        assert_eq!(backend.taken().len(), 1, "it was sent");
+    }
+    drop(listening);
+    let text = String::from_utf8_lossy(&log.0.lock().expect("no test panicked in here")).into_owned();
+    assert!(text.contains("shop_call") && text.contains("failed"), "it was logged: {text}");
+    assert!(!text.contains(SECRET), "{}", text.lines().find(|line| line.contains(SECRET)).unwrap_or_default());
+}

@@ -222,3 +222,46 @@ async fn the_demo_exports_orders_as_a_file() {
     }
     assert_eq!(door.send("GET", "/api/exports/00000000.csv", &[], None).await.status, 404);
 }
+
+fn agent_run(messages: &Value) -> Value {
+    let tool = json!({ "name": "orders_export", "description": "x", "parameters": { "type": "object" } });
+    json!({ "threadId": "t", "runId": "r", "state": {}, "messages": messages, "tools": [tool], "context": [], "forwardedProps": {} })
+}
+
+// The arguments of the calls a step makes, and its text.
+async fn step(door: &Door, messages: &Value) -> (String, String) {
+    let answer = door.send("POST", "/agent", &[], Some(&agent_run(messages))).await;
+    let events = answer.text.split("\n\n").filter_map(|frame| frame.strip_prefix("data: "));
+    let (mut calls, mut text) = (String::new(), String::new());
+    for event in events.map(|data| serde_json::from_str::<Value>(data).expect("JSON")) {
+        match event["type"].as_str() {
+            Some("TOOL_CALL_START") => calls += event["toolCallName"].as_str().unwrap_or_default(),
+            Some("TOOL_CALL_ARGS") => calls += event["delta"].as_str().unwrap_or_default(),
+            Some("TEXT_MESSAGE_CONTENT") => text += event["delta"].as_str().unwrap_or_default(),
+            _ => {}
+        }
+    }
+    (calls, text)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_demo_model_exports_and_tells_of_the_end() {
+    let mut setup = config();
+    (setup.demo, setup.pace) = (true, 0.0);
+    let door = Door::built(Gateway::builder(setup));
+    let cases = [
+        ("Export all orders", "{}", "I export the orders."),
+        ("export the late orders", r#"{"status":"late"}"#, "I export the late orders."),
+        ("please download the pending orders", r#"{"status":"pending"}"#, "I export the pending orders."),
+    ];
+    for (sentence, arguments, words) in cases {
+        let asked = json!({ "id": "m1", "role": "user", "content": sentence });
+        assert_eq!(step(&door, &json!([asked])).await.0, format!("orders_export{arguments}"), "{sentence}");
+        let call = json!({ "id": "m2", "role": "assistant", "toolCalls": [
+            { "id": "c1", "type": "function", "function": { "name": "orders_export", "arguments": arguments } }] });
+        let pending = json!({ "status": "pending", "job": "job-1", "state": {}, "note": "It is at work." }).to_string();
+        let begun = json!({ "id": "m3", "role": "tool", "toolCallId": "c1", "content": pending });
+        let (calls, text) = step(&door, &json!([asked, call, begun])).await;
+        assert!(calls.is_empty() && text.starts_with(words), "{sentence}: {calls} {text}");
+    }
+}

@@ -26,6 +26,7 @@ use crate::gateway::tools::{ServerTool, ServerTools};
 use crate::tools::{Policy, Problem, Profile, Refusals};
 
 /// What is served.
+#[derive(Clone, Default)]
 pub(super) struct Served {
     pub(super) tools: ServerTools,
     /// As JSON, as a page reads them.
@@ -85,21 +86,8 @@ impl Catalog {
         source: Option<Source>,
         refusals: Option<Refusals>,
     ) -> Result<Self, String> {
-        let nothing = Served {
-            tools: ServerTools::default(),
-            rules: Vec::new(),
-            policy: Policy::default(),
-            profiles: Vec::new(),
-            refused: Vec::new(),
-        };
-        let catalog = Self {
-            code,
-            source,
-            refusals,
-            now: RwLock::new(Arc::new(nothing)),
-            good: Mutex::default(),
-            versions: Mutex::default(),
-        };
+        let catalog =
+            Self { code, source, refusals, now: RwLock::default(), good: Mutex::default(), versions: Mutex::default() };
         let sheets = catalog.read()?;
         let mut good = Good::default();
         let served = catalog.assemble(&sheets, &mut good).map_err(|problems| lines(&problems))?;
@@ -127,14 +115,22 @@ impl Catalog {
     pub(super) fn reload(&self) {
         let mut good = lock(&self.good);
         let mut next = good.clone();
-        let served =
-            self.read().and_then(|sheets| self.assemble(&sheets, &mut next).map_err(|problems| lines(&problems)));
-        match served {
+        let sheets = match self.read() {
+            Ok(sheets) => sheets,
+            Err(why) => return warn!("the tools were not loaded again, those there were stay: {why}"),
+        };
+        match self.assemble(&sheets, &mut next) {
             Ok(served) => {
                 *good = next;
                 self.serve(served);
             }
-            Err(why) => warn!("the tools were not loaded again, those there were stay: {why}"),
+            // A profile that is new leaves the tools of code no place: all stays as it was, and says why.
+            Err(problems) => {
+                let mut served = Served::clone(&self.served());
+                let file = self.source.as_ref().map(|source| source.path.display().to_string()).unwrap_or_default();
+                served.refused = problems.into_iter().map(|problem| Refused { file: file.clone(), problem }).collect();
+                self.serve(served);
+            }
         }
     }
 
