@@ -232,3 +232,35 @@ async fn profiles_are_listed_and_bounded() {
         "{answer}"
     );
 }
+
+// The examples of the documentation, as they stand there.
+#[tokio::test]
+async fn the_examples_of_the_documentation_are_taken() {
+    let text = std::fs::read_to_string(crate::support::root().join("docs/gateway.md")).expect("the documentation");
+    let blocks: Vec<&str> = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 4, "an HTTP tool, an OpenAPI block and a table for it, rules");
+    let folder = Folder::new();
+    let operation =
+        |id: &str| json!({ "operationId": id, "summary": "Does something with orders for this test. Returns them." });
+    let document = json!({ "openapi": "3.0.0", "info": { "version": "1" }, "paths": {
+        "/a": { "get": operation("getOrder"), "post": operation("cancelOrder") }, "/b": { "get": operation("listOrders") } } });
+    folder.write("orders.yaml", &document.to_string());
+    let table = blocks[1].replace("allow = [\"getOrder\", \"listOrders\"]", "") + blocks[2];
+    for (at, (block, names)) in [
+        (blocks[0], vec!["order_note_add"]),
+        (blocks[1], vec!["get_order", "list_orders"]),
+        (&table, vec!["get_order", "order_cancel"]),
+        (blocks[3], vec![]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = folder.write(&format!("{at}.toml"), block);
+        let mut setup = config();
+        setup.tools = Some(file);
+        let variable = |name: &str| (name == "ORDERS_TOKEN").then(|| "token".to_owned());
+        let door = Door::built(Gateway::builder(setup).variables(variable));
+        let tags = served(&door).await.0;
+        assert_eq!(tags, names.iter().map(|name| format!("{name}@1")).collect::<Vec<_>>(), "{block}");
+    }
+}

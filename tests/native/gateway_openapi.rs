@@ -125,6 +125,12 @@ async fn a_call_is_sent_as_the_document_says() {
         assert_eq!(serde_json::from_str::<Value>(&seen.body).unwrap_or_default(), body, "{name}");
         assert_eq!(seen.headers["authorization"], "Bearer canary-0penap1");
         assert_eq!(seen.headers.get("x-trace").is_some(), name == "get_order");
+        let kind = match name {
+            "create_order" => Some("application/json; charset=utf-8"),
+            "replace_order" | "bulk_orders" => Some("application/json"),
+            _ => None,
+        };
+        assert_eq!(seen.headers.get("content-type").and_then(|kind| kind.to_str().ok()), kind, "{name}");
     }
     let hostile = door.call("get_order", &json!({ "orderId": "../bulk" })).await;
     assert_eq!(hostile["error"]["code"], "invalid_arguments");
@@ -196,4 +202,36 @@ async fn what_can_not_be_a_tool_is_refused_in_a_sentence() {
         assert!(why.contains(words), "{more}: {why}");
         assert!(why.contains("tools.toml") && !why.contains("canary"), "{why}");
     }
+}
+
+#[tokio::test]
+async fn a_document_of_3_1_in_json_is_read_as_json_schema() {
+    let document = json!({
+        "openapi": "3.1.0", "info": { "version": 3 }, "servers": [{ "url": "https://api.example.com/" }],
+        "paths": { "/a/{id}.json": {
+            "servers": [{ "url": "https://other.example.com/base" }],
+            "patch": {
+                "operationId": "patchThing", "description": "Changes a thing a little. Use it for one field. Returns the thing.",
+                "parameters": [{ "name": "id", "in": "path", "required": true, "schema": { "type": ["string", "integer"] } }],
+                "requestBody": { "content": { "application/merge-patch+json": { "schema": {
+                    "type": "object", "required": ["size"],
+                    "properties": { "size": { "$ref": "#/components/schemas/Size", "description": "How large." } } } } } },
+            } } },
+        "components": { "schemas": { "Size": { "type": "integer", "exclusiveMinimum": 0, "examples": [5], "example": 4 } } },
+    });
+    let folder = Folder::new();
+    folder.write("shop.json", &document.to_string());
+    let text = block(9, "allow = [\"patchThing\"]").replace("shop.yaml", "shop.json");
+    let door = Door::built(builder(&folder, "", &text));
+    let patch = tool_of(&door, "patch_thing").await;
+    let size = json!({ "type": "integer", "exclusiveMinimum": 0, "examples": [5], "description": "How large." });
+    let expected = json!({
+        "type": "object", "required": ["id"], "additionalProperties": false,
+        "properties": {
+            "id": { "type": ["string", "integer"] },
+            "body": { "type": "object", "required": ["size"], "properties": { "size": size } },
+        },
+    });
+    assert_eq!(patch["parameters"], expected, "what may be left out as a whole stays one argument");
+    assert_eq!((&patch["version"], &patch["risk"]), (&json!("3"), &json!("write")));
 }

@@ -56,7 +56,7 @@ fn request(client: &Client, spec: &Spec, filling: &Filling<'_>, call_id: &str) -
         None => None,
     };
     if let Some(body) = body {
-        builder = builder.header(CONTENT_TYPE, "application/json").body(body.to_string());
+        builder = builder.header(CONTENT_TYPE, spec.kind.clone()).body(body.to_string());
     }
     Ok(builder)
 }

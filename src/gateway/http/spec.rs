@@ -33,6 +33,8 @@ pub(in crate::gateway) struct Spec {
     pub(in crate::gateway) address: Address,
     pub(in crate::gateway) headers: Vec<(HeaderName, Template)>,
     pub(in crate::gateway) body: Option<Body>,
+    /// The media type of the body.
+    pub(in crate::gateway) kind: HeaderValue,
     pub(in crate::gateway) leftovers: Leftovers,
     pub(in crate::gateway) reach: Reach,
     pub(in crate::gateway) timeout: Duration,
@@ -53,6 +55,8 @@ pub(in crate::gateway) enum Leftovers {
 
 const FIELDS: [&str; 9] = ["url", "method", "query", "body", "headers", "timeoutMs", "maxBytes", "result", "error"];
 const METHODS: [Method; 5] = [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+/// The media type of a body.
+pub(in crate::gateway) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const DEFAULT_TIMEOUT_MS: u64 = 20_000;
 const DEFAULT_MAX_BYTES: u64 = 1024 * 1024;
 // A page takes no longer result.
@@ -104,6 +108,7 @@ pub(in crate::gateway) fn read(
         address,
         headers,
         body,
+        kind: JSON,
         leftovers: if takes_body { Leftovers::Body } else { Leftovers::Query },
         reach,
         timeout: Duration::from_millis(timeout),

@@ -5,12 +5,14 @@
 //! | `document` | JSON or YAML → a document; references into it |
 //! | `yaml` | YAML → JSON |
 //! | `operation` | one operation → a definition's JSON and what is sent |
+//! | `parts` | its parameters and its body → arguments, and where they are sent |
 //! | `schema` | a schema of the document → JSON Schema |
 //!
 //! Knows nothing of files beside the document, nor of what is served.
 
 mod document;
 mod operation;
+mod parts;
 mod schema;
 mod yaml;
 
