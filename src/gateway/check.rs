@@ -15,8 +15,9 @@ const MAX_TOOLS: usize = 1000;
 
 /// What the provider of this model refuses in a definition.
 ///
-/// THE PLUG for what providers are known to refuse: none of the models there are now refuses anything that a registry
-/// does not refuse already.
+/// The one place where what providers are known to refuse comes in: looked up by the dialect the model speaks, and
+/// asked for each definition's name, description and parameters. The demo model refuses nothing, and of OpenAI-compatible
+/// servers nothing is known that holds for all of them.
 pub(super) fn refusals_of(model: &Model) -> Option<Refusals> {
     match model {
         Model::Demo { .. } | Model::Upstream(_) => None,

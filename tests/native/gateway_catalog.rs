@@ -54,7 +54,7 @@ async fn a_file_with_faults_does_not_start_and_tells_all_of_them() {
     let text = format!(
         "allowHosts = [\"localhost\"]\ntols = 1\n{}{}{}[[tool]]\nname = \"No\"\n[[policy]]\nthen = \"maybe\"\n[[profile]]\nsize = 1\n",
         entry("good_tool", "1", ""),
-        entry("bad_scope", "1", "scope = \"browser\""),
+        entry("bad_scope", "1", "scope = \"browser\"\napproval = \"tool\""),
         entry("good_tool", "2", "")
     );
     let why = builder(&folder.write("all.toml", &text)).build().expect_err("it has faults");
@@ -62,6 +62,7 @@ async fn a_file_with_faults_does_not_start_and_tells_all_of_them() {
         "allowHosts must be an array",
         "\"tols\" is nothing this file may have",
         "tool \"bad_scope\" of billing: its scope is \"server\"",
+        "tool \"bad_scope\" of billing: its approval is \"tool\", but a request can not ask",
         "tool \"good_tool\" of billing: the name is taken",
         "tool \"No\" of an unnamed owner: its risk must be",
         "it has no [tool.http]",
@@ -96,6 +97,10 @@ async fn a_bad_entry_of_a_directory_is_refused_by_itself() {
     assert!(refused[1][3].contains("did you mean \"approval\""), "{refused:?}");
     assert!(refused[2][3].contains("taken"), "{refused:?}");
 
+    folder.write("b.toml", "[[policy]]\nthen = \"refuse\nreason = \"x\"");
+    let why = builder(folder.path()).build().expect_err("it may forbid something");
+    assert!(why.contains("policy \"b.toml\"") && why.contains("no TOML"), "{why}");
+    folder.write("b.toml", "");
     folder.write("d.toml", "[[policy]]\nthen = \"refuse\"\n");
     let why = builder(folder.path()).build().expect_err("half a policy is none");
     assert!(why.contains("without a reason") && why.contains("d.toml"), "{why}");

@@ -186,6 +186,8 @@ async fn what_can_not_be_a_tool_is_refused_in_a_sentence() {
         (&shop, "allow = [\"getOrder\"]\nprefix = \"x\"", "\"prefix\""),
         (&shop, "[openapi.allow.getOrder]\nscope = \"browser\"", "its scope comes from the document"),
         (&shop, "[openapi.allow.getOrder]\naproval = \"always\"", "did you mean \"approval\""),
+        (&shop, "[openapi.allow.createOrder]\napproval = \"tool\"", "can not ask the user"),
+        (&shop, "[openapi.allow.createOrder]\nlongRunning = true", "does not go on after its answer"),
         (json, "allow = [\"getOrder\"]", "no operation"),
         ("swagger: '2.0'", "allow = [\"getOrder\"]", "Swagger 2"),
         ("openapi: 3.0.0\na: b: c", "allow = [\"getOrder\"]", "no YAML"),

@@ -126,18 +126,20 @@ fn may_call(definition: &Definition, user: Option<&Identity>) -> Result<(), Refu
 // Where the arguments come from is the page's to know, so a rule counts here only if it refuses wherever that is.
 fn by_policy(served: &Served, definition: &Definition, body: &Value) -> Result<(), Refusal> {
     let state = State::from_json(&body["context"]["state"]);
-    let judge = |provenance: Provenance| {
-        served.policy.judge(&Case { tool: definition, state: &state, provenance: &|| provenance })
+    let refusal = |provenance: Provenance| match served.policy.judge(&Case {
+        tool: definition,
+        state: &state,
+        provenance: &|| provenance,
+    }) {
+        Verdict::Refuse { reason } => Some(reason),
+        Verdict::Allow | Verdict::Ask { .. } => None,
     };
-    let verdicts = [Provenance::User, Provenance::Model, Provenance::Tool].map(judge);
-    let Some(Verdict::Refuse { reason }) = verdicts.iter().find(|verdict| matches!(verdict, Verdict::Refuse { .. }))
-    else {
-        return Ok(());
-    };
-    if !verdicts.iter().all(|verdict| matches!(verdict, Verdict::Refuse { .. })) {
-        return Ok(());
+    let reasons: Option<Vec<String>> =
+        [Provenance::User, Provenance::Model, Provenance::Tool].into_iter().map(refusal).collect();
+    match reasons.as_deref() {
+        Some([reason, ..]) => Err(Refusal::with(StatusCode::FORBIDDEN, error::refused(&definition.name, reason))),
+        _ => Ok(()),
     }
-    Err(Refusal::with(StatusCode::FORBIDDEN, error::refused(&definition.name, reason)))
 }
 
 fn arguments_of(served: &Served, definition: &Definition, body: &mut Value) -> Result<Value, Refusal> {

@@ -87,11 +87,14 @@ fn ends_in(file: &Path, kinds: &[&str]) -> bool {
 fn sheet(path: &Path, surroundings: &Surroundings) -> Sheet {
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut sheet = Sheet { file, ..Sheet::default() };
-    match text(path).and_then(|text| parse(&text)) {
+    let text = text(path);
+    let holds_rules = text.as_ref().is_ok_and(|text| text.contains("[[policy]]"));
+    match text.and_then(|text| parse(&text)) {
         Ok(tables) => sheet.fill(&tables, path.parent().unwrap_or(Path::new(".")), surroundings),
         Err(why) => {
             sheet.unreadable = true;
-            sheet.fault("file", why);
+            // A gateway that starts without them would allow what they forbid.
+            sheet.fault(if holds_rules { "policy" } else { "file" }, why);
         }
     }
     sheet
@@ -141,7 +144,7 @@ impl Sheet {
     }
 
     fn fault(&mut self, kind: &'static str, message: String) {
-        let name = if kind == "file" { self.file.clone() } else { String::new() };
+        let name = self.file.clone();
         self.faults.push(Problem { kind, name, owner: String::new(), message });
     }
 
@@ -230,6 +233,7 @@ fn entry(json: &Value, setting: &Setting<'_>) -> Entry {
     }
     let (definition, shape) = Definition::from_json(&json, &["http"]);
     faults.extend(shape);
+    faults.extend(http::broken_promises(&definition));
     let spec = match json.get("http") {
         Some(http) => http::read(http, &definition, setting),
         None => Err(vec!["it has no [tool.http], so nothing can run it".to_owned()]),

@@ -24,13 +24,27 @@ pub(super) use crate::gateway::http::url::Address;
 use crate::gateway::catalog::Surroundings;
 use crate::gateway::net::Clients;
 use crate::gateway::tools::ServerTool;
-use crate::tools::Definition;
+use crate::tools::{Approval, Definition};
 
 /// What entries of one file are read with.
 pub(super) struct Setting<'a> {
     pub(super) surroundings: &'a Surroundings,
     /// The hosts with ports that the file allows, though they are not public.
     pub(super) allowed: &'a [String],
+}
+
+/// What a definition promises that a request can not keep.
+pub(super) fn broken_promises(definition: &Definition) -> Vec<String> {
+    let mut faults = Vec::new();
+    if definition.approval == Approval::Tool {
+        let words =
+            "its approval is \"tool\", but a request can not ask the user, so nobody would; say \"risk\" or \"always\"";
+        faults.push(words.to_owned());
+    }
+    if definition.long_running {
+        faults.push("it says longRunning, but a request does not go on after its answer; leave it out".to_owned());
+    }
+    faults
 }
 
 /// A tool that sends what the spec says.

@@ -104,7 +104,8 @@ fn tool(
         }
         json[field.as_str()] = value.clone();
     }
-    let (definition, faults) = Definition::from_json(&json, &[]);
+    let (definition, mut faults) = Definition::from_json(&json, &[]);
+    faults.extend(http::broken_promises(&definition));
     if !faults.is_empty() {
         return Err(faults);
     }
