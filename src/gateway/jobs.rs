@@ -20,6 +20,8 @@ const MAX_RUNNING: usize = 128;
 const MAX_JOBS: usize = 1024;
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_TIME: Duration = Duration::from_secs(24 * 60 * 60);
+// A page takes no longer one, and all that are kept have room together.
+const MAX_RESULT: usize = 2 * 1024 * 1024;
 // For work that was cancelled to come to its own end.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -72,6 +74,11 @@ impl Jobs {
         let table = self.table();
         let job = table.get(id).filter(|job| job.key.user.as_deref() == user && job.key.call == call);
         job.filter(|job| !job.is_stale()).cloned()
+    }
+
+    /// Whether there is a job of this id.
+    pub(crate) fn knows(&self, id: &str) -> bool {
+        self.table().contains_key(id)
     }
 
     /// How many are at work.
@@ -203,6 +210,10 @@ async fn to_its_end(mut running: tokio::task::JoinHandle<Outcome>, cancel: &Canc
         Ok(Outcome::Interim(_) | Outcome::NeedsApproval { .. }) => {
             let words = "its work in the background did not come to an end, but to another question or job";
             Outcome::Error(error::tool_error(tool, words))
+        }
+        Ok(Outcome::Result(result)) if result.to_string().len() > MAX_RESULT => {
+            let words = format!("it is done, but its result is longer than {} MiB. Tell the user", MAX_RESULT >> 20);
+            Outcome::Error(error::tool_error(tool, &words))
         }
         Ok(outcome) => outcome,
         Err(why) => {

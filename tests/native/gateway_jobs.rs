@@ -265,3 +265,25 @@ async fn the_demo_model_exports_and_tells_of_the_end() {
         assert!(calls.is_empty() && text.starts_with(words), "{sentence}: {calls} {text}");
     }
 }
+
+#[tokio::test]
+async fn a_job_that_nobody_can_ask_for_or_read_is_an_error() {
+    let mut made_up = definition("made_up");
+    made_up.long_running = true;
+    let mut longest = definition("longest");
+    longest.long_running = true;
+    let made_up = ServerTool::new(made_up, |_, _| async {
+        Outcome::Interim(pagehand::protocol::Job { id: "mine".to_owned(), state: Value::Null })
+    });
+    let longest = ServerTool::new(longest, |_, context| async move {
+        context.job(&Value::Null, |_| async { Outcome::Result(json!("x".repeat(2 * 1024 * 1024))) })
+    });
+    let door = Door::of(vec![made_up, longest]);
+    let told = door.call("made_up", &json!({})).await;
+    assert!(told["error"]["message"].as_str().is_some_and(|words| words.contains("nobody can ask for")), "{told}");
+    let id = door.call("longest", &json!({})).await["job"]["id"].as_str().expect("a job").to_owned();
+    let headers = [("idempotency-key", "call-1"), ("accept", "text/event-stream")];
+    let events = door.send("GET", &format!("/jobs/{id}"), &headers, None).await.events();
+    let answer = &events.last().expect("an end").1;
+    assert!(answer["error"]["message"].as_str().is_some_and(|words| words.contains("longer than 2 MiB")), "{answer}");
+}

@@ -48,7 +48,7 @@ impl Tag {
     /// The answer's JSON. A job is counted at its end, everything else now.
     pub(super) fn finish(&self, gateway: &Gateway, outcome: Outcome, changes: &Delta) -> Value {
         let name = &self.definition.name;
-        let outcome = self.checked(outcome);
+        let outcome = self.checked(gateway, outcome);
         let (word, mut body) = match &outcome {
             Outcome::Result(result) => ("ok", json!({ "result": result })),
             Outcome::Error(error) => (error.code.as_ref(), json!({ "error": told(error) })),
@@ -71,9 +71,15 @@ impl Tag {
         body
     }
 
-    // A result is held against what the definition promises.
-    fn checked(&self, outcome: Outcome) -> Outcome {
+    // A result is held against what the definition promises, a job must be one that can be asked for.
+    fn checked(&self, gateway: &Gateway, outcome: Outcome) -> Outcome {
         let name = &self.definition.name;
+        if let Outcome::Interim(job) = &outcome
+            && !gateway.jobs().knows(&job.id)
+        {
+            let words = "it speaks of a job that nobody can ask for; it must begin it with the call's own job()";
+            return Outcome::Error(error::tool_error(name, words));
+        }
         let output = self.served.tools.registry().output(name);
         let violations = match (&outcome, output) {
             (Outcome::Result(result), Some(output)) => output.check(result).err(),
