@@ -131,6 +131,23 @@ async fn arguments_go_where_the_configuration_says() {
 }
 
 #[tokio::test]
+async fn a_body_is_json_unless_another_kind_is_said() {
+    for (said, kind) in
+        [("", "application/json"), ("content-type = \"application/vnd.api+json\"", "application/vnd.api+json")]
+    {
+        let backend = Backend::start(ok).await;
+        let folder = Folder::new();
+        let http = format!("method = \"POST\"\nurl = \"http://127.0.0.1:PORT/x\"\nheaders = {{ {said} }}");
+        let door = Door::built(builder(&folder, &one(backend.port, "", "", "risk = \"write\"", &http)));
+        door.call("shop_call", &json!({})).await;
+        let [seen] = backend.taken().try_into().expect("one request");
+        let kinds: Vec<&str> =
+            seen.headers.get_all("content-type").iter().filter_map(|kind| kind.to_str().ok()).collect();
+        assert_eq!((kinds, seen.body.as_str()), (vec![kind], "{}"));
+    }
+}
+
+#[tokio::test]
 async fn hostile_arguments_are_not_sent() {
     let backend = Backend::start(ok).await;
     let folder = Folder::new();

@@ -49,16 +49,20 @@ fn request(client: &Client, spec: &Spec, filling: &Filling<'_>, call_id: &str) -
     let leftovers: Vec<&str> = filling.arguments.keys().map(String::as_str).filter(|name| !spec.names(name)).collect();
     let in_query = if spec.leftovers == Leftovers::Query { leftovers.as_slice() } else { &[] };
     let url = spec.address.fill(filling, in_query)?;
-    let mut builder = client.request(spec.method.clone(), url).headers(headers(spec, filling, call_id)?);
+    let mut headers = headers(spec, filling, call_id)?;
     let body = match &spec.body {
         Some(body) => body.fill(filling)?,
         None if spec.leftovers == Leftovers::Body => Some(object(filling.arguments, &leftovers)),
         None => None,
     };
-    if let Some(body) = body {
-        builder = builder.header(CONTENT_TYPE, spec.kind.clone()).body(body.to_string());
+    if body.is_some() && !headers.contains_key(CONTENT_TYPE) {
+        headers.insert(CONTENT_TYPE, spec.kind.clone());
     }
-    Ok(builder)
+    let builder = client.request(spec.method.clone(), url).headers(headers);
+    Ok(match body {
+        Some(body) => builder.body(body.to_string()),
+        None => builder,
+    })
 }
 
 fn object(arguments: &Map<String, Value>, names: &[&str]) -> Value {
