@@ -1,10 +1,12 @@
 //! `pagehand-gateway`: read the configuration, bind, serve.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
+use pagehand::gateway::Gateway;
 use pagehand::gateway::config::{Config, HELP};
-use pagehand::gateway::router;
+use tokio::sync::Notify;
 use tracing_subscriber::EnvFilter;
 
 // How long answers in progress get after the signal; a stream would never end by itself.
@@ -28,10 +30,13 @@ async fn run() -> Result<(), String> {
         print!("{HELP}");
         return Ok(());
     };
-    let app = router(&config, Vec::new())?;
-    let listener = tokio::net::TcpListener::bind(config.listen).await.map_err(|why| {
+    let reload = Arc::new(Notify::new());
+    let listen = config.listen;
+    let app = Gateway::builder(config).reload(Arc::clone(&reload)).build()?;
+    tokio::spawn(hang_up(reload));
+    let listener = tokio::net::TcpListener::bind(listen).await.map_err(|why| {
         let hint = if why.kind() == std::io::ErrorKind::AddrInUse { "; choose another with --port" } else { "" };
-        format!("can not listen on {}: {why}{hint}", config.listen)
+        format!("can not listen on {listen}: {why}{hint}")
     })?;
     let address = listener.local_addr().map_err(|why| why.to_string())?;
     println!("listening on http://{address}");
@@ -48,6 +53,20 @@ async fn run() -> Result<(), String> {
         served = serving => served.map_err(|why| why.to_string()),
         () = hard_stop => Ok(()),
     }
+}
+
+// The signal by which servers are told to read their configuration again.
+async fn hang_up(reload: Arc<Notify>) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut hang_up) = signal(SignalKind::hangup()) else { return };
+        while hang_up.recv().await.is_some() {
+            reload.notify_one();
+        }
+    }
+    #[cfg(not(unix))]
+    drop(reload);
 }
 
 async fn signal() {

@@ -1,14 +1,13 @@
 //! `POST /agent`: one model step as an AG-UI run. Knows nothing of which model it is.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Json;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::rejection::JsonRejection;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use futures::stream::{BoxStream, StreamExt, unfold};
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
@@ -16,11 +15,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::ag_ui::{AgUiEncoder, read_input};
 use crate::gateway::error::Refusal;
+use crate::gateway::sse::{HEARTBEAT, STILL_AT_WORK, event_stream};
 use crate::gateway::state::Gateway;
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent};
 
-// A proxy in between closes what is silent.
-const HEARTBEAT: Duration = Duration::from_secs(15);
 const MAX_TIME: Duration = Duration::from_secs(10 * 60);
 
 pub(super) async fn agent(
@@ -34,15 +32,8 @@ pub(super) async fn agent(
     let encoder = AgUiEncoder::new(request.thread.clone(), request.run.clone(), gateway.seed());
     let events = gateway.model().answer(&request);
     let frames = Frames { events, encoder, deadline: Instant::now() + MAX_TIME, over: false, _permit: permit };
-    let stream = unfold(frames, |mut frames| async move {
-        frames.next().await.map(|bytes| (Ok::<Bytes, Infallible>(bytes), frames))
-    });
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
-        (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    ];
-    Ok((headers, Body::from_stream(stream)).into_response())
+    let stream = unfold(frames, |mut frames| async move { frames.next().await.map(|bytes| (bytes, frames)) });
+    Ok(event_stream(stream))
 }
 
 struct Frames {
@@ -62,7 +53,7 @@ impl Frames {
             }
             let event = match timeout_at(self.deadline, timeout(HEARTBEAT, self.events.next())).await {
                 Ok(Ok(event)) => event?,
-                Ok(Err(_)) => return Some(Bytes::from_static(b": still at work\n\n")),
+                Ok(Err(_)) => return Some(STILL_AT_WORK),
                 Err(_) => {
                     let words = format!("The model took longer than {} minutes.", MAX_TIME.as_secs() / 60);
                     ModelEvent::Error(ModelError::new(ModelErrorKind::Upstream, words))

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use crate::tools::portability::Provider;
+
 /// What `pagehand-gateway --help` prints.
 pub const HELP: &str = "\
 pagehand-gateway: the server side of Pagehand
@@ -13,13 +15,19 @@ pagehand-gateway: the server side of Pagehand
   --site DIR        serve the files of this directory, too
   --demo            serve the demo shop: its data and its tools
   --data FILE       keep the demo shop in this file (otherwise in memory)
+  --tools PATH      serve the tools of this .toml file, or of the .toml files in this directory (docs/gateway.md)
+  --artifacts FILE  keep the files that tools leave behind in this one (otherwise in memory)
 
 environment:
   PAGEHAND_MODEL_URL   an OpenAI-compatible server, such as http://localhost:11434/v1 (without it: the demo model)
   PAGEHAND_MODEL       the model's name there
   PAGEHAND_MODEL_KEY   its key, where it wants one
+  PAGEHAND_PROVIDER    whose it is (openai_chat, groq, mistral, deepseek, ollama, llama_cpp, …): tools that it would
+                       refuse are refused at the start; known from the address of the usual ones
   PAGEHAND_HOSTS       names this gateway is reached by, beside localhost, separated by commas
   PAGEHAND_ORIGINS     origins of other pages that may use it, such as https://app.example, separated by commas
+  PAGEHAND_USER_HEADER    the header in which a proxy in front names the user; it must take it from nobody else
+  PAGEHAND_CLAIMS_HEADER  the header in which it says more about them, as a JSON object
   RUST_LOG             what to log (info)
 ";
 
@@ -34,6 +42,14 @@ pub struct Config {
     pub demo: bool,
     /// Where the demo shop is kept; in memory where `None`.
     pub data: Option<PathBuf>,
+    /// The file or the directory that describes tools.
+    pub tools: Option<PathBuf>,
+    /// Where the files that tools leave behind are kept; in memory where `None`.
+    pub artifacts: Option<PathBuf>,
+    /// The header in which a trusted proxy names the user; nobody is known where `None`.
+    pub user_header: Option<String>,
+    /// The header in which it says more about them, a JSON object.
+    pub claims_header: Option<String>,
     /// The model's server; the demo model where `None`.
     pub upstream: Option<Upstream>,
     /// Host names it answers to, beside the loopback ones.
@@ -53,6 +69,8 @@ pub struct Upstream {
     pub model: String,
     /// Its key.
     pub key: Option<Secret>,
+    /// Whose it is, where that is known: what it refuses in a tool's definition.
+    pub provider: Option<&'static Provider>,
 }
 
 /// A text that is never printed.
@@ -109,6 +127,10 @@ impl Config {
             site: None,
             demo: false,
             data: None,
+            tools: None,
+            artifacts: None,
+            user_header: header(&variable, "PAGEHAND_USER_HEADER")?,
+            claims_header: header(&variable, "PAGEHAND_CLAIMS_HEADER")?,
             upstream: upstream(&variable)?,
             hosts: list("PAGEHAND_HOSTS"),
             origins: list("PAGEHAND_ORIGINS"),
@@ -135,14 +157,27 @@ impl Config {
                 }
                 "--site" => config.site = Some(PathBuf::from(value("a directory")?)),
                 "--data" => config.data = Some(PathBuf::from(value("a file")?)),
+                "--tools" => config.tools = Some(PathBuf::from(value("a .toml file or a directory of them")?)),
+                "--artifacts" => config.artifacts = Some(PathBuf::from(value("a file")?)),
                 other => return Err(format!("{other} is no argument of pagehand-gateway; see --help")),
             }
         }
         if let Some(site) = config.site.as_ref().filter(|site| !site.is_dir()) {
             return Err(format!("--site: {} is not a directory", site.display()));
         }
+        if config.claims_header.is_some() && config.user_header.is_none() {
+            return Err(
+                "PAGEHAND_CLAIMS_HEADER is set, but PAGEHAND_USER_HEADER (whose claims they are) is not".to_owned()
+            );
+        }
         Ok(Some(config))
     }
+}
+
+fn header(variable: &impl Fn(&str) -> Option<String>, name: &str) -> Result<Option<String>, String> {
+    let Some(text) = variable(name) else { return Ok(None) };
+    let is_name = text.parse::<axum::http::HeaderName>().is_ok();
+    if is_name { Ok(Some(text)) } else { Err(format!("{name}: \"{text}\" is no name of a header")) }
 }
 
 fn upstream(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Upstream>, String> {
@@ -160,5 +195,25 @@ fn upstream(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Upstrea
     }
     let base = url.trim_end_matches('/');
     let url = if base.ends_with("/chat/completions") { base.to_owned() } else { format!("{base}/chat/completions") };
-    Ok(Some(Upstream { url, model, key }))
+    let provider = match variable("PAGEHAND_PROVIDER") {
+        None => provider_at(&url),
+        Some(name) => Some(Provider::find(&name).ok_or_else(|| {
+            let known = Provider::all().iter().map(|provider| provider.name).collect::<Vec<_>>().join(", ");
+            format!("PAGEHAND_PROVIDER: \"{name}\" is not known; there are: {known}")
+        })?),
+    };
+    Ok(Some(Upstream { url, model, key, provider }))
+}
+
+// The addresses that say whose they are.
+fn provider_at(url: &str) -> Option<&'static Provider> {
+    let known = [
+        ("://api.openai.com/", "openai_chat"),
+        ("://api.groq.com/", "groq"),
+        ("://api.mistral.ai/", "mistral"),
+        ("://api.deepseek.com/", "deepseek"),
+        (":11434/", "ollama"),
+    ];
+    let (_, name) = known.into_iter().find(|(place, _)| url.contains(place))?;
+    Provider::find(name)
 }

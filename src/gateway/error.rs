@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::protocol::ToolError;
 
@@ -13,28 +13,44 @@ pub(super) struct Refusal {
     status: StatusCode,
     error: ToolError,
     retry_after_s: Option<u32>,
+    beside: Option<Box<(&'static str, Value)>>,
 }
 
 impl Refusal {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, error: ToolError::new(code, message), retry_after_s: None }
+        Self::with(status, ToolError::new(code, message))
     }
 
     pub(super) fn with(status: StatusCode, error: ToolError) -> Self {
-        Self { status, error, retry_after_s: None }
+        Self { status, error, retry_after_s: None, beside: None }
+    }
+
+    /// The same refusal with something the caller needs beside the words.
+    pub(super) fn beside(mut self, name: &'static str, value: Value) -> Self {
+        self.beside = Some(Box::new((name, value)));
+        self
+    }
+
+    /// The error's code.
+    pub(super) fn code(&self) -> &str {
+        &self.error.code
     }
 
     /// Too much at once; asks to wait.
     pub(super) fn busy() -> Self {
         let error = ToolError::new("busy", "The gateway is busy with other requests.").retryable();
-        Self { status: StatusCode::TOO_MANY_REQUESTS, error, retry_after_s: Some(2) }
+        Self { retry_after_s: Some(2), ..Self::with(StatusCode::TOO_MANY_REQUESTS, error) }
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let ToolError { code, message, retryable, .. } = self.error;
-        let body = json!({ "error": { "code": code, "message": message, "retryable": retryable } });
+        let mut body = json!({ "error": { "code": code, "message": message, "retryable": retryable } });
+        if let Some(beside) = self.beside {
+            let (name, value) = *beside;
+            body[name] = value;
+        }
         let mut response = (self.status, Json(body)).into_response();
         if let Some(seconds) = self.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));

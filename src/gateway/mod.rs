@@ -3,25 +3,52 @@
 //! | route | does |
 //! |---|---|
 //! | `POST /agent` | one model step, as an AG-UI run; every tool the client listed is pending at its end |
-//! | `GET /tools` | who answers, and the definitions of the tools it serves, with their hashes |
+//! | `GET /tools` | who answers, the definitions of the tools it serves with their hashes, policy, profiles, what was refused |
 //! | `POST /tools/{name}` | runs one of them; the call's id comes as `Idempotency-Key` |
+//! | `DELETE /tools/{name}` | asks the call of that key to stop |
+//! | `GET /jobs/{id}`, `DELETE /jobs/{id}` | how far long-running work is; asks it to stop |
+//! | `POST /check` | what is wrong with a page's definitions, as this gateway sees it |
+//! | `GET /metrics` | counts, for Prometheus |
 //! | `GET /healthz` | `ok` |
 //!
-//! Holds no session: whatever it must know comes with the request. Knows nothing of a browser or a view.
+//! | module | is |
+//! |---|---|
+//! | [`Gateway`], [`Builder`] | a gateway of your own tools, users, memory |
+//! | [`tools`], [`context`] | a server tool, and what a call brings it |
+//! | `call`, `jobs` | a call and what goes on behind it |
+//! | `catalog`, `http`, `openapi`, [`net`] | tools by configuration, and where their requests may go |
+//!
+//! Holds no session: whatever it must know comes with the request. Only jobs are kept, in memory. Knows nothing of a
+//! browser or a view.
 
 mod agent;
+mod builder;
+mod call;
+mod catalog;
+mod check;
 pub mod config;
+pub mod context;
 pub mod demo;
 mod error;
 mod guard;
+mod http;
+mod job_routes;
+mod jobs;
+mod metrics_route;
 mod model;
+pub mod net;
+mod openapi;
 mod router;
 mod served;
 mod site;
+mod sse;
 mod state;
 pub mod tools;
 mod upstream;
 
+pub use builder::Builder;
 pub use config::{Config, Secret};
+pub use context::Identity;
 pub use model::Model;
 pub use router::router;
+pub use state::Gateway;

@@ -56,6 +56,7 @@ impl Model {
                 "Show pending orders on screen",
                 "What is our returns policy?",
                 "Refund order A-1042 because it arrived damaged",
+                "Export the late orders",
             ],
             Self::Upstream(_) => &[],
         }

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use crate::protocol::{Outcome, Scope};
-use crate::tools::{Definition, Executor, Problem, Registration, Registry};
+use crate::protocol::{Outcome, Scope, ToolError};
+use crate::tools::{Definition, Executor, Problem, Registration, Registry, Rules};
+
+pub use crate::gateway::context::CallContext;
 
 /// A tool that runs behind the gateway.
 #[derive(Clone)]
@@ -17,13 +19,6 @@ pub struct ServerTool {
     /// The tool as data; its scope is `Server`.
     pub definition: Definition,
     run: Run,
-}
-
-/// What a call brings beside its arguments.
-#[derive(Clone, Debug)]
-pub struct CallContext {
-    /// The page's id for this call: the idempotency key.
-    pub call_id: String,
 }
 
 /// Every server tool that is served, and the registry that says so.
@@ -36,12 +31,35 @@ pub struct ServerTools {
 type Run = Arc<dyn Fn(Value, CallContext) -> BoxFuture<'static, Outcome> + Send + Sync>;
 
 impl ServerTool {
-    /// A tool and what runs it. The arguments it is called with fit its schema.
+    /// A tool and what runs it: it ends with an [`Outcome`], or with a result where `?` is handy. The arguments it is
+    /// called with fit its schema.
     pub fn new<F>(definition: Definition, run: impl Fn(Value, CallContext) -> F + Send + Sync + 'static) -> Self
     where
-        F: Future<Output = Outcome> + Send + 'static,
+        F: Future<Output: Into<Outcome>> + Send + 'static,
     {
-        Self { definition, run: Arc::new(move |arguments, context| Box::pin(run(arguments, context))) }
+        let run = move |arguments, context| -> BoxFuture<'static, Outcome> {
+            let running = run(arguments, context);
+            Box::pin(async move { running.await.into() })
+        };
+        Self { definition, run: Arc::new(run) }
+    }
+
+    /// The tool as a registry takes it: its scope is `Server`, whatever its definition says.
+    pub(crate) fn registration(&self) -> Registration {
+        let executor = Executor { name: self.definition.name.clone(), scope: Scope::Server };
+        Registration::new(self.definition.clone(), Some(executor))
+    }
+}
+
+impl From<Result<Value, ToolError>> for Outcome {
+    fn from(result: Result<Value, ToolError>) -> Self {
+        result.map_or_else(Self::Error, Self::Result)
+    }
+}
+
+impl std::fmt::Debug for ServerTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "server tool {}", self.definition.name)
     }
 }
 
@@ -51,14 +69,22 @@ impl ServerTools {
     /// # Errors
     /// Every fault of every definition; a tool that is not of scope `Server` is one.
     pub fn new(tools: Vec<ServerTool>) -> Result<Self, Vec<Problem>> {
-        let mut registry = Registry::default();
-        let registration = |tool: &ServerTool| {
-            let executor = Executor { name: tool.definition.name.clone(), scope: Scope::Server };
-            Registration::new(tool.definition.clone(), Some(executor))
-        };
-        registry.register(tools.iter().map(registration).collect())?;
+        Self::within(Rules::default(), tools)
+    }
+
+    /// The set of these tools, held to these rules, too.
+    pub(crate) fn within(rules: Rules, tools: Vec<ServerTool>) -> Result<Self, Vec<Problem>> {
+        let mut registry = Registry::new(rules);
+        registry.register(tools.iter().map(ServerTool::registration).collect())?;
         let runs = tools.into_iter().map(|tool| (tool.definition.name, tool.run)).collect();
         Ok(Self { registry: Arc::new(registry), runs: Arc::new(runs) })
+    }
+
+    /// Adds a tool.
+    pub(crate) fn add(&mut self, tool: ServerTool) -> Result<(), Vec<Problem>> {
+        Arc::make_mut(&mut self.registry).register(vec![tool.registration()])?;
+        Arc::make_mut(&mut self.runs).insert(tool.definition.name, tool.run);
+        Ok(())
     }
 
     /// The definitions and compiled schemas.

@@ -34,7 +34,7 @@ impl Desk {
     async fn call(&self, name: &str, arguments: Value, call_id: &str) -> Result<Value, (String, String)> {
         let schema = self.0.registry().schema(name).expect("a served tool");
         schema.check(&arguments).expect("arguments fit");
-        let context = CallContext { call_id: call_id.to_owned() };
+        let context = CallContext::alone(name, call_id).expect("artifacts in memory");
         match self.0.call(name, arguments, context).expect("a served tool").await {
             Outcome::Result(value) => Ok(value),
             Outcome::Error(error) => Err((error.code.into_owned(), error.message)),
@@ -344,7 +344,8 @@ fn shop_tools() -> impl Fn(&str, &Value) -> Result<Value, ToolError> {
     let served = ServerTools::new(tools(shop())).expect("every definition is accepted");
     move |name, arguments| {
         served.registry().schema(name).expect("a served tool").check(arguments).expect("arguments fit");
-        let call = served.call(name, arguments.clone(), CallContext { call_id: String::new() }).expect("a served tool");
+        let context = CallContext::alone(name, "").expect("artifacts in memory");
+        let call = served.call(name, arguments.clone(), context).expect("a served tool");
         match runtime.block_on(call) {
             Outcome::Result(value) => Ok(value),
             Outcome::Error(error) => Err(error),

@@ -10,6 +10,18 @@ mod definitions;
 mod demo_model;
 #[cfg(feature = "gateway")]
 mod demo_shop;
+#[cfg(feature = "gateway")]
+mod gateway_call;
+#[cfg(feature = "gateway")]
+mod gateway_catalog;
+#[cfg(feature = "gateway")]
+mod gateway_http;
+#[cfg(feature = "gateway")]
+mod gateway_jobs;
+#[cfg(feature = "gateway")]
+mod gateway_openapi;
+#[cfg(feature = "gateway")]
+mod gateway_support;
 mod markdown;
 mod openai_chat;
 mod portability;

@@ -9,6 +9,7 @@
 //! | `/api/customers/{id}` | one customer with their orders |
 //! | `/api/articles?q=` | help articles, the best first where something is asked |
 //! | `/api/articles/{slug}` | one article |
+//! | `/api/exports/{file}` | an export, as CSV |
 //!
 //! A failure is `{ "error": { "code", "message" } }` with 400 `bad_request`, 404 `not_found` or 500 `internal`.
 
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router};
@@ -39,6 +40,7 @@ pub fn router(store: Arc<Store>) -> Router {
         .route("/api/customers/{id}", get(customer))
         .route("/api/articles", get(articles))
         .route("/api/articles/{slug}", get(article))
+        .route("/api/exports/{file}", get(export))
         // Otherwise a mistyped path would get the page that the gateway answers everything else with.
         .route("/api/{*rest}", any(nothing))
         .with_state(store)
@@ -101,6 +103,18 @@ async fn articles(State(store): Shop, query: Asked<ListQuery>) -> Answer {
 async fn article(State(store): Shop, Path(slug): Path<String>) -> Answer {
     let found = store.within(move |store| store.article(&slug)).await?;
     Ok(Json(json!({ "slug": found.slug, "title": found.title, "section": found.section, "body": found.body })))
+}
+
+// Saved, not shown: an address of the shop's own origin shows nothing that came from elsewhere.
+async fn export(State(store): Shop, Path(file): Path<String>) -> Result<impl IntoResponse, ShopError> {
+    let found = store.exports.get(&file);
+    let csv = found.ok_or_else(|| ShopError::new(ErrorKind::NotFound, format!("there is no export {file}")))?;
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"orders.csv\""),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Ok((headers, csv))
 }
 
 async fn nothing(Path(rest): Path<String>) -> ShopError {

@@ -6,6 +6,7 @@
 //! | `seed`, `words`, `help` | what it is filled with; the same every time |
 //! | `orders`, `people`, `library` | reading |
 //! | `desk` | the two writes, each one transaction |
+//! | `exports` | lists of orders as CSV files |
 //! | `api` | `GET /api/…`, for the page |
 //! | `tools` | the server tools, for the agent |
 //!
@@ -13,6 +14,7 @@
 
 mod api;
 mod desk;
+mod exports;
 mod help;
 mod library;
 mod orders;

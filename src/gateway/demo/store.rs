@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::gateway::demo::exports::Exports;
 use crate::gateway::demo::seed;
 
 // The shape of the tables below; a file of another shape is refused, not repaired.
@@ -55,6 +56,7 @@ const TABLES: &str = "
 /// The shop's database. One connection: SQLite has one writer anyway, and the demo is small.
 pub struct Store {
     connection: Mutex<Connection>,
+    pub(super) exports: Exports,
 }
 
 /// Something the shop would not or could not do.
@@ -91,7 +93,7 @@ impl Store {
         };
         connection.pragma_update(None, "foreign_keys", true)?;
         prepare(&mut connection)?;
-        Ok(Self { connection: Mutex::new(connection) })
+        Ok(Self { connection: Mutex::new(connection), exports: Exports::default() })
     }
 
     /// Does something with the connection. A panic elsewhere rolled its transaction back, so a poisoned lock is sound.

@@ -6,6 +6,7 @@
 //! | `order_status` | read | says how far one order is |
 //! | `order_refund` | irreversible | pays an order back, once |
 //! | `order_note_add` | write | adds a note to an order |
+//! | `orders_export` | read | writes a list of orders into a CSV file, in the background |
 //! | `kb_search` | read | finds help articles |
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::gateway::demo::desk::{Call, euros};
+use crate::gateway::demo::exports;
 use crate::gateway::demo::orders::{CURRENCY, OrderFilter, STATUSES};
 use crate::gateway::demo::store::{ErrorKind, ShopError, Store};
 use crate::gateway::tools::{CallContext, ServerTool};
@@ -26,7 +28,8 @@ pub fn tools(store: Arc<Store>) -> Vec<ServerTool> {
         tool(Arc::clone(&store), order_status(), status),
         tool(Arc::clone(&store), order_refund(), refund),
         tool(Arc::clone(&store), order_note_add(), add_note),
-        tool(store, kb_search(), search_articles),
+        tool(Arc::clone(&store), kb_search(), search_articles),
+        exports::orders_export(store),
     ]
 }
 
@@ -43,7 +46,7 @@ fn tool(store: Arc<Store>, definition: Definition, run: Run) -> ServerTool {
     })
 }
 
-fn tool_error(name: &str, error: ShopError) -> ToolError {
+pub(super) fn tool_error(name: &str, error: ShopError) -> ToolError {
     let hint = match error.kind {
         ErrorKind::NotFound => "Check the id, or look for it with order_search.",
         ErrorKind::Invalid => "Nothing was changed. Correct the arguments and call it again.",
@@ -62,8 +65,6 @@ fn tool_error(name: &str, error: ShopError) -> ToolError {
 }
 
 fn order_search() -> Definition {
-    let mut statuses = STATUSES.to_vec();
-    statuses.push("late");
     definition(
         "order_search",
         "Find orders",
@@ -73,7 +74,7 @@ fn order_search() -> Definition {
         json!({
             "q": { "type": "string", "maxLength": 200,
                 "description": "Part of an order id, a customer's name, a product's title or a tracking number." },
-            "status": { "type": "string", "enum": statuses,
+            "status": { "type": "string", "enum": statuses(),
                 "description": "Only orders of this status; late means pending or packed for more than three days." },
             "customer": { "type": "string", "maxLength": 100,
                 "description": "A customer's id such as C-001, or part of the name." },
@@ -82,6 +83,10 @@ fn order_search() -> Definition {
         }),
         &[],
     )
+}
+
+pub(super) fn statuses() -> Vec<&'static str> {
+    STATUSES.into_iter().chain(["late"]).collect()
 }
 
 fn search(store: &Store, arguments: &Value, _: &CallContext) -> Result<Value, ShopError> {
@@ -202,7 +207,7 @@ fn search_articles(store: &Store, arguments: &Value, _: &CallContext) -> Result<
     Ok(json!({ "articles": articles.collect::<Vec<_>>() }))
 }
 
-fn definition(
+pub(super) fn definition(
     name: &str,
     label: &str,
     description: &str,

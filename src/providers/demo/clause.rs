@@ -39,6 +39,7 @@ const COMMANDS: &[&str] = &[
     "help",
     "use",
     "track",
+    "export",
 ];
 
 const COURTESIES: &[&str] = &[

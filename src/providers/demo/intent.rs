@@ -11,6 +11,8 @@ pub(super) enum Intent {
     Status(Vec<String>),
     /// A list of orders.
     Find { q: Option<String>, status: Option<&'static str> },
+    /// Orders, as a file.
+    Export(Option<&'static str>),
     /// The list on the screen, filtered.
     Filter { q: Option<String>, status: Option<&'static str> },
     /// An order paid back.

@@ -89,6 +89,7 @@ impl<'a> Planner<'a> {
         let words = match intent {
             Intent::Status(orders) => self.status(orders)?,
             Intent::Find { q, status } => self.find(q.as_deref(), *status)?,
+            Intent::Export(status) => self.export(*status)?,
             Intent::Filter { q, status } => self.filter(q.as_deref(), *status)?,
             Intent::Refund { order, reason, cents } => self.refund(order, reason.as_deref(), *cents)?,
             Intent::Note { order, text } => self.note(order, text.as_deref())?,
@@ -157,6 +158,12 @@ impl<'a> Planner<'a> {
         }
         let found = self.must("order_search", arguments, "search the orders")?;
         Ok(Words::Text(say::found(found, q, status)))
+    }
+
+    fn export(&self, status: Option<&str>) -> Result<Words, Next> {
+        let arguments = status.map_or_else(|| json!({}), |status| json!({ "status": status }));
+        let begun = self.must("orders_export", arguments, "export the orders")?;
+        Ok(Words::Text(say::exported(begun, status)))
     }
 
     fn filter(&self, q: Option<&str>, status: Option<&str>) -> Result<Words, Next> {

@@ -149,6 +149,9 @@ impl<'a> Reader<'a> {
         if is_refund || clause.says(&["pay back", "a refund"]) && !is_question(clause) {
             return self.refund(clause);
         }
+        if clause.begins(&["export"]) || clause.begins(&["download"]) && clause.has(&["orders"]) {
+            return vec![Intent::Export(status(clause))];
+        }
         if clause.begins(CANNOT) {
             return vec![Intent::Cannot(clause.text.to_owned())];
         }

@@ -190,6 +190,16 @@ pub(super) fn found(found: &Value, q: Option<&str>, status: Option<&str>) -> Str
     list
 }
 
+/// An export that was begun; its end is told later.
+pub(super) fn exported(begun: &Value, status: Option<&str>) -> String {
+    match begun["file"].as_str() {
+        Some(file) => format!("The {} are in the file [{file}]({file}).", filter(None, status)),
+        None => {
+            format!("I export the {}. That takes a moment; I tell you when the file is there.", filter(None, status))
+        }
+    }
+}
+
 /// What a list is filtered to: `pending orders with “Lindqvist”`.
 pub(super) fn filter(q: Option<&str>, status: Option<&str>) -> String {
     let status = status.map(|status| format!("{status} ")).unwrap_or_default();
