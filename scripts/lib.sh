@@ -279,16 +279,34 @@ build_site() {
 }
 
 # page_flags COMMAND…: with the places of panics and the texts of `{:?}` left out of the page, where rustc can do that.
-# They are a twentieth of the payload, and the places are paths of the machine that built it.
+# They are a twentieth of the payload, and the places are paths of the machine that built it. Where the source of Rust's
+# standard library is at hand it is built anew, for size and with panics that end at once: another twentieth.
 page_flags() {
-  local flags="-Zlocation-detail=none -Zfmt-debug=none"
-  # shellcheck disable=SC2086 # they are two
-  if RUSTC_BOOTSTRAP=1 rustc $flags --print cfg >/dev/null 2>&1; then
+  local flags="-Zlocation-detail=none -Zfmt-debug=none" at_once="-Zunstable-options -Cpanic=immediate-abort"
+  local std="-Zbuild-std=std,panic_abort -Zbuild-std-features=optimize_for_size"
+  # shellcheck disable=SC2086 # each is several words
+  if takes_flags $flags $at_once && has_std_source; then
+    RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$flags $at_once" "$@" $std
+  elif takes_flags $flags; then
+    say "without the source of Rust's standard library the page will be a twentieth larger"
+    export PAGE_STD=as-is
     RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$flags" "$@"
   else
-    say "this rustc takes no $flags; the page will be a little larger"
+    say "this rustc takes no $flags; the page will be a tenth larger"
+    export PAGE_STD=as-is
     "$@"
   fi
+}
+
+takes_flags() { RUSTC_BOOTSTRAP=1 rustc "$@" --print cfg >/dev/null 2>&1; }
+
+has_std_source() {
+  local source
+  source=$(rustc --print sysroot)/lib/rustlib/src/rust/library/std/Cargo.toml
+  [ -e "$source" ] && return
+  on_path rustup || return 1
+  say "rustup: adding the source of Rust's standard library (under a minute)"
+  bounded 120 rustup component add rust-src >/dev/null 2>&1 && [ -e "$source" ]
 }
 
 # checksums PATH…: of every file; kept beside a product, they tell whether it is still current

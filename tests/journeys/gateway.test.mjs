@@ -171,7 +171,7 @@ test('one run is one step: an AG-UI stream with a beginning and an end', async (
 test('the list of tools has every definition with its hash', async () => {
   const { agent, tools } = await (await fetch(`${gateway.url}/tools`)).json();
   assert.match(agent.label, /not a language model/);
-  assert.deepEqual(tools.map((tool) => tool.name).sort(), ['kb_search', 'order_note_add', 'order_refund', 'order_search', 'order_status']);
+  assert.deepEqual(tools.map((tool) => tool.name).sort(), ['kb_search', 'order_note_add', 'order_refund', 'order_search', 'order_status', 'orders_export']);
   for (const tool of tools) {
     assert.match(tool.hash, /^[0-9a-f]{16,}$/, tool.name);
     assert.equal(tool.scope, 'server');

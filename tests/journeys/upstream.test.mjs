@@ -1,17 +1,11 @@
 // A model's server that nobody here wrote, behind the gateway: @copilotkit/aimock, in good and in bad moods.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { freePort, startGateway } from './support/gateway.mjs';
 import { journey } from './support/journey.mjs';
+import { startMock } from './support/mock.mjs';
 import { isValid } from './support/thread.mjs';
 
-const PROGRAM = new URL('./node_modules/@copilotkit/aimock/dist/cli.js', import.meta.url).pathname;
 const ANSWER = 'The order left with **DHL**; its screen is open.';
 const FIXTURES = {
   fixtures: [
@@ -27,30 +21,13 @@ const FIXTURES = {
   ],
 };
 
-async function startMock(port, ...flags) {
-  const folder = await mkdtemp(join(tmpdir(), 'pagehand-'));
-  const file = join(folder, 'fixtures.json');
-  await writeFile(file, JSON.stringify(FIXTURES));
-  const child = spawn(process.execPath, [PROGRAM, '-p', String(port), '-h', '127.0.0.1', '-f', file, '--log-level', 'silent', ...flags], { stdio: 'ignore' });
-  const gone = once(child, 'exit');
-  for (;;) {
-    const up = await new Promise((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => (socket.destroy(), resolve(true))).on('error', () => resolve(false));
-    });
-    if (up) break;
-    if (child.exitCode !== null) throw new Error(`aimock ended with ${child.exitCode}`);
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  return { stop: async () => (child.kill('SIGKILL'), await gone, rm(folder, { recursive: true })) };
-}
-
 async function open({ page, hand, hold }, ...flags) {
   const port = await freePort();
-  const mock = hold(await startMock(port, ...flags));
+  const mock = hold(await startMock(port, FIXTURES, ...flags));
   const gateway = hold({ ...(await startGateway({ env: { PAGEHAND_MODEL_URL: `http://127.0.0.1:${port}/v1`, PAGEHAND_MODEL: 'gpt-4o', PAGEHAND_MODEL_KEY: 'sk-mock' } })), stop() { return this.kill(); } });
   await page.goto(gateway.url);
   await hand.open();
-  return { mock, restart: async (...flags) => (await mock.stop(), (mock.stop = (await startMock(port, ...flags)).stop)) };
+  return { mock, restart: async (...flags) => (await mock.stop(), (mock.stop = (await startMock(port, FIXTURES, ...flags)).stop)) };
 }
 
 journey('an OpenAI-compatible server asks for calls of both scopes at once, and gets both results', { gateway: false }, async (here) => {

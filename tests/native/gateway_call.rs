@@ -459,6 +459,39 @@ async fn what_was_called_is_counted() {
 }
 
 #[tokio::test]
+async fn what_the_provider_of_the_model_refuses_is_refused_of_a_pages_tool_and_at_the_start() {
+    let at = |url: &'static str, provider: Option<&'static str>| {
+        let variable = move |name: &str| match name {
+            "PAGEHAND_MODEL_URL" => Some(url.to_owned()),
+            "PAGEHAND_MODEL" => Some("m".to_owned()),
+            "PAGEHAND_PROVIDER" => provider.map(str::to_owned),
+            _ => None,
+        };
+        pagehand::gateway::Config::read(Vec::new(), variable)
+    };
+    let mut odd = definition("any_of_tool");
+    odd.parameters =
+        std::sync::Arc::new(json!({ "type": "object", "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] }));
+    for (url, provider, refused) in [
+        ("https://api.openai.com/v1", None, true),
+        ("http://localhost:8000/v1", Some("openai_chat"), true),
+        ("http://localhost:8000/v1", None, false),
+    ] {
+        let config = at(url, provider).expect("a configuration").expect("no help");
+        let door = Door::built(Gateway::builder(config.clone()).tool(echo()));
+        let answer = door.send("POST", "/check", &[], Some(&json!({ "tools": [odd.to_json()] }))).await.json();
+        let words = answer["problems"][0]["message"].as_str().map(str::to_owned);
+        assert_eq!(words.is_some_and(|words| words.contains("openai_chat")), refused, "{url} {provider:?}: {answer}");
+        let mut served = odd.clone();
+        served.scope = pagehand::protocol::Scope::Server;
+        let tool = ServerTool::new(served, |_, _| async { Outcome::Result(Value::Null) });
+        assert_eq!(Gateway::builder(config).tool(tool).build().is_err(), refused, "{url} {provider:?}");
+    }
+    let why = at("http://localhost:8000/v1", Some("opnai")).expect_err("it is not known");
+    assert!(why.contains("PAGEHAND_PROVIDER: \"opnai\" is not known; there are: gemini"), "{why}");
+}
+
+#[tokio::test]
 async fn definitions_of_a_page_are_checked() {
     let builder = Gateway::builder(config()).tool(echo()).refusals(|definition| {
         let bad = definition.name.contains("forbidden");

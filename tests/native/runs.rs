@@ -868,7 +868,8 @@ fn happen(world: &mut Loop, choice: u8) {
         10 => world.model(ModelEvent::Error(ModelError::new(ModelErrorKind::Upstream, "Overloaded."))),
         11 if called => world.works(tool, &fine()),
         12 if called => {
-            world.outcome(&world.id(tool), Outcome::NeedsApproval { reason: "Click.".to_owned(), payload: Value::Null });
+            world
+                .outcome(&world.id(tool), Outcome::NeedsApproval { reason: "Click.".to_owned(), payload: Value::Null });
         }
         13 if called => world.approve(tool, (choice > 128).then_some(ROME)),
         14 if called => world.deny(tool, None),

@@ -18,9 +18,9 @@ use crate::protocol::{Outcome, Risk};
 use crate::tools::error;
 
 const NAME: &str = "orders_export";
-const ORDERS_A_STEP: u32 = 100;
+const ORDERS_A_STEP: u32 = 20;
 // So that a demo's watcher sees that it takes steps.
-const STEP: Duration = Duration::from_millis(400);
+const STEP: Duration = Duration::from_millis(250);
 const MAX_FILES: usize = 16;
 
 /// The files.

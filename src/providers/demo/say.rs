@@ -358,12 +358,15 @@ fn date(at: &str) -> String {
 
 /// What a job came to.
 pub(super) fn job_done(name: &str, result: &Value) -> String {
-    let name = name.replace('_', " ");
+    let name = match name {
+        "orders_export" => "The export of the orders".to_owned(),
+        other => format!("The job \"{}\"", other.replace('_', " ")),
+    };
     match result["message"].as_str().filter(|_| result["status"] == "error") {
-        Some(why) => format!("The job \"{name}\" did not work out: {why}"),
+        Some(why) => format!("{name} did not work out: {why}"),
         None => match result["file"].as_str() {
-            Some(file) => format!("The job \"{name}\" is done. The file is at [{file}]({file})."),
-            None => format!("The job \"{name}\" is done: `{result}`"),
+            Some(file) => format!("{name} is done: [download the file]({file})."),
+            None => format!("{name} is done: `{result}`"),
         },
     }
 }

@@ -18,11 +18,11 @@ export async function freePort() {
 }
 
 /** Starts a gateway over the demo shop; resolves when it listens. `pace` is the demo model's, 0 at once, 1 human. */
-export async function startGateway({ port, pace = 0, env = {} } = {}) {
+export async function startGateway({ port, pace = 0, env = {}, args = [] } = {}) {
   if (!PROGRAM || !SITE) throw new Error('PAGEHAND_GATEWAY and PAGEHAND_SITE name what is tested; scripts/test journeys sets them');
   port ??= await freePort();
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PAGEHAND_')));
-  const child = spawn(PROGRAM, ['--port', String(port), '--demo', '--site', SITE], {
+  const child = spawn(PROGRAM, ['--port', String(port), '--demo', '--site', SITE, ...args], {
     env: { ...clean, RUST_LOG: 'debug', PAGEHAND_DEMO_PACE: String(pace), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
