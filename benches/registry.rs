@@ -29,12 +29,10 @@ fn main() {
     let mut facts = Facts::default();
     facts.insert("role".to_owned(), json!("admin"));
     let resolve = best(1000, || drop(black_box(hundred.resolve("support", &facts))));
-    let offers = best(1000, || drop(black_box(hundred.resolve("support", &facts).offers().len())));
     println!(
         "resolve 100 tools        {resolve:>10.2?}   goal: 20 µs   ({:.4} × parsing 100)",
         5.0 * ratio(resolve, parse)
     );
-    println!("resolve and read offers  {offers:>10.2?}");
 }
 
 fn definitions(count: usize) -> Vec<Definition> {

@@ -21,5 +21,5 @@ pub use clock::{now, random_seed, sleep};
 pub use gateway::{AgentInfo, Gateway, Served, ServedTool};
 pub use host::{BrowserHost, Watcher};
 pub use server_tool::Heard;
-pub use services::{Complete, MemorySearch, Services, ThreadServices};
+pub use services::{Complete, Drifted, MemorySearch, Services, ThreadServices};
 pub use storage::Journal;

@@ -75,7 +75,7 @@ impl Gateway {
                     match read_reply(&name, reply, &heard).await {
                         Ok(_) if busy => {}
                         Ok(Answer { outcome: Outcome::Interim(_), .. }) | Err(Lost::Connection) => {
-                            pause = FIRST_PAUSE_MS
+                            pause = FIRST_PAUSE_MS;
                         }
                         Ok(answer) => return answer,
                         Err(lost) => return failed(&name, lost.words()),

@@ -17,6 +17,9 @@ pub type MemorySearch = Rc<dyn Fn(String, u32) -> LocalBoxFuture<'static, Result
 /// Takes the answer of a call from whoever has it.
 pub type Complete = Rc<dyn Fn(ToolCallId, Answer)>;
 
+/// What is done where the gateway knows a tool otherwise than the page does.
+pub type Drifted = Rc<dyn Fn()>;
+
 /// What the host says of itself to every thread of an element. Copies are the same.
 #[derive(Clone, Default)]
 pub struct Services {
@@ -27,7 +30,7 @@ pub struct Services {
     /// What the integrator wants to hear, and may answer.
     pub callbacks: Callbacks,
     /// Called where the gateway knows a tool otherwise than the page does.
-    pub drifted: Rc<RefCell<Option<Rc<dyn Fn()>>>>,
+    pub drifted: Rc<RefCell<Option<Drifted>>>,
 }
 
 /// What one thread gives its tools.

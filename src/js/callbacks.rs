@@ -65,7 +65,7 @@ fn described(moment: &Moment) -> Value {
                 Outcome::Result(result) => told["result"] = result.clone(),
                 Outcome::Error(error) => told["error"] = error.to_json(),
                 Outcome::Interim(job) => {
-                    told["job"] = object(vec![("id", job.id.as_str().into()), ("state", job.state.clone())])
+                    told["job"] = object(vec![("id", job.id.as_str().into()), ("state", job.state.clone())]);
                 }
                 Outcome::NeedsApproval { reason, .. } => told["needsApproval"] = Value::from(reason.as_str()),
             }

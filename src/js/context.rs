@@ -41,7 +41,7 @@ impl ContextObject {
 }
 
 /// The object for a call.
-pub(super) fn object(context: ToolContext) -> ContextObject {
+pub(super) fn object(context: &ToolContext) -> ContextObject {
     let object = Object::new();
     let said: Rc<RefCell<Said>> = Rc::default();
     let request = Rc::clone(&context.request);
@@ -57,10 +57,10 @@ pub(super) fn object(context: ToolContext) -> ContextObject {
     if let Some(signal) = &context.signal {
         set(&object, "signal", signal);
     }
-    set(&object, "state", &state(&context));
-    set(&object, "artifacts", &artifacts(&context));
-    set(&object, "memory", &memory(&context));
-    talk(&object, &context, &said);
+    set(&object, "state", &state(context));
+    set(&object, "artifacts", &artifacts(context));
+    set(&object, "memory", &memory(context));
+    talk(&object, context, &said);
     ContextObject { value: object.into(), said }
 }
 

@@ -104,8 +104,8 @@ impl Instance {
     /// # Errors
     /// An `Error` with the code `invalid_tool` and every fault of the definition.
     #[wasm_bindgen(js_name = registerTool)]
-    pub fn register_tool(&self, definition: JsValue, run: JsValue, edit: JsValue) -> Result<(), JsValue> {
-        let (tool, faults) = definition::page_tool(definition, run, &edit);
+    pub fn register_tool(&self, definition: JsValue, run: JsValue, edit: &JsValue) -> Result<(), JsValue> {
+        let (tool, faults) = definition::page_tool(definition, run, edit);
         let name = tool.definition.name.clone();
         let problems = if faults.is_empty() {
             self.app.register_tool(tool).err().unwrap_or_default()
@@ -113,7 +113,7 @@ impl Instance {
             self.app.check(tool.definition)
         };
         let faults = faults.iter().map(|fault| format!("tool \"{name}\": {fault}"));
-        all_well("invalid_tool", faults.chain(problems.iter().map(ToString::to_string)).collect())
+        all_well("invalid_tool", &faults.chain(problems.iter().map(ToString::to_string)).collect::<Vec<_>>())
     }
 
     /// Takes a tool of the page, or an editor, out; `false` where there is none of that name.
@@ -144,7 +144,7 @@ impl Instance {
             let problems = self.app.register_toolset(named, tools, close).err().unwrap_or_default();
             faults.extend(problems.iter().map(ToString::to_string));
         }
-        all_well("invalid_tool", faults)
+        all_well("invalid_tool", &faults)
     }
 
     /// Takes a toolset out, with all its tools; `false` where there was none.
@@ -162,7 +162,7 @@ impl Instance {
     pub fn register_editor(&self, name: String, owner: String, order: i32, edit: Function) -> Result<(), JsValue> {
         let editor = Editor { name, owner, order, edit: definition::editor(edit) };
         let problems = self.app.register_editor(editor).err().unwrap_or_default();
-        all_well("invalid_tool", problems.iter().map(ToString::to_string).collect())
+        all_well("invalid_tool", &problems.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
 
     /// The rules of this page, once and for all.
@@ -364,6 +364,6 @@ fn set(object: &js_sys::Object, name: &str, value: &JsValue) {
     let _ = js_sys::Reflect::set(object, &JsValue::from_str(name), value);
 }
 
-fn all_well(code: &str, faults: Vec<String>) -> Result<(), JsValue> {
+fn all_well(code: &str, faults: &[String]) -> Result<(), JsValue> {
     if faults.is_empty() { Ok(()) } else { Err(error(code, &faults.join("\n"))) }
 }

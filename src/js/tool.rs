@@ -30,7 +30,7 @@ async fn call(name: &str, run: &JsValue, arguments: &Value, context: ToolContext
         return Outcome::Error(error::tool_error(name, "it is no function"));
     };
     let signal = context.signal.clone();
-    let object = context::object(context);
+    let object = context::object(&context);
     let returned = match run.call2(&JsValue::UNDEFINED, &to_js(arguments), &object.value) {
         Ok(value) => JsFuture::from(Promise::resolve(&value)).await,
         Err(thrown) => Err(thrown),

@@ -173,7 +173,7 @@ async fn what_is_no_definition_at_all_is_refused_in_words() {
     for nonsense in ["undefined", "null", "42", "'page_tool'", "[]", "({ name: 7, risk: {}, parameters: () => 1 })"] {
         let thrown = panel
             .instance
-            .register_tool(evaluate(nonsense), evaluate("() => 1"), wasm_bindgen::JsValue::UNDEFINED)
+            .register_tool(evaluate(nonsense), evaluate("() => 1"), &wasm_bindgen::JsValue::UNDEFINED)
             .unwrap_err();
         assert_eq!(js_sys::Reflect::get(&thrown, &"code".into()).unwrap(), "invalid_tool", "{nonsense}");
     }

@@ -221,7 +221,7 @@ fn a_profile_whose_declarations_are_too_long_is_refused_with_both_figures() {
 fn all_faults_of_everything_come_together() {
     let bad = || {
         with(|tool| {
-            (tool.owner, tool.description, tool.profiles) = (String::new(), String::new(), vec!["x".to_owned()])
+            (tool.owner, tool.description, tool.profiles) = (String::new(), String::new(), vec!["x".to_owned()]);
         })
     };
     let mut rules = declared(Some(10));

@@ -107,7 +107,7 @@ impl Mounted {
 
     pub(crate) fn try_register(&self, definition: &Value, run: &str) -> Result<(), JsValue> {
         let definition = js_sys::JSON::parse(&definition.to_string()).unwrap();
-        self.instance.register_tool(definition, evaluate(run), JsValue::UNDEFINED)
+        self.instance.register_tool(definition, evaluate(run), &JsValue::UNDEFINED)
     }
 
     /// Lets the model call a tool, and gives what the model reads of it.
