@@ -188,6 +188,21 @@ fn a_job_that_fails_is_told_as_a_failure() {
 }
 
 #[test]
+fn the_end_of_a_job_is_held_against_what_its_definition_promises() {
+    let mut export = tool("orders_export", Scope::Server, Risk::Read);
+    export.long_running = true;
+    export.output = Some(Arc::new(json!({ "type": "object", "required": ["file"] })));
+    let mut world = with(vec![export]);
+    stepped(&mut world, &[("a", "orders_export", OSLO)]);
+    answer(&mut world, "orders_export", Outcome::Interim(Job { id: "j".to_owned(), state: Value::Null }).into());
+    assert_eq!(world.life("orders_export").last(), Some(&"pending"), "how it stands is no result yet");
+    world.answer("It is on its way.");
+    answer(&mut world, "orders_export", Outcome::Result(json!("done")).into());
+    let Some(Message::Job { message, .. }) = world.requests.last().unwrap().messages.last() else { panic!("not told") };
+    assert_eq!(message.result.error.as_deref(), Some("invalid_result"));
+}
+
+#[test]
 fn a_job_the_user_stops_is_let_go_of_and_the_agent_hears_of_it_when_they_speak_next() {
     let mut world = exporting();
     world.answer("It is on its way.");

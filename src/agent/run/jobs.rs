@@ -41,17 +41,7 @@ impl Run {
         }
         let Some(at) = self.jobs.iter().position(|(job, _)| job.call.id == *id) else { return false };
         let (job, _) = self.jobs.remove(at);
-        let result = match &answer.outcome {
-            Outcome::Result(value) => {
-                let read = result::read(id, value, self.config.limits.max_result_characters);
-                if let Some((name, content)) = read.aside {
-                    self.outputs.push_back(Output::SaveArtifact { name, content });
-                    self.state.set(result::ARTIFACTS, true.into());
-                }
-                read.result
-            }
-            other => calls::late_result(id.clone(), other),
-        };
+        let result = self.result_of_job(&job, &answer.outcome);
         self.state.apply(&answer.changes, |_| true);
         self.close_job(job, result, answer);
         // Nobody is waiting for it: the agent is told at once, in a run of its own. One at work is told in its next step.
@@ -60,6 +50,22 @@ impl Run {
             self.begin(None);
         }
         true
+    }
+
+    // Held against its definition, and kept aside where it is too long, like any result.
+    fn result_of_job(&mut self, job: &OpenJob, outcome: &Outcome) -> ToolResult {
+        let id = &job.call.id;
+        let name = self.registry.find(&job.call.name).map_or("", |tool| &tool.name);
+        let Outcome::Result(value) = outcome else { return calls::late_result(id.clone(), outcome) };
+        if let Err(error) = calls::check_result(&self.registry, name, value) {
+            return ToolResult::failed(id.clone(), &error);
+        }
+        let read = result::read(id, value, self.config.limits.max_result_characters);
+        if let Some((name, content)) = read.aside {
+            self.outputs.push_back(Output::SaveArtifact { name, content });
+            self.state.set(result::ARTIFACTS, true.into());
+        }
+        read.result
     }
 
     pub(super) fn cancel_job(&mut self, id: &ToolCallId) {
