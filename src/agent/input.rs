@@ -14,8 +14,10 @@ pub enum Input {
     Tools(Arc<Registry>),
     /// What the host says of the session now, from the next model call on.
     Facts(Facts),
-    /// The rules of the session; what was granted under others is forgotten.
+    /// The rules of the session; what the user has granted stays.
     Policy(Policy),
+    /// Another user is there: what was granted is forgotten.
+    ForgetGrants,
     /// What tools remember beyond this thread, as another thread left it.
     State(State),
     /// The user sent a message.

@@ -58,6 +58,11 @@ impl Handle {
         self.input(Input::Policy(policy));
     }
 
+    /// Another user is there: what was granted is forgotten.
+    pub fn forget_grants(&self) {
+        self.input(Input::ForgetGrants);
+    }
+
     /// What tools remember beyond this thread.
     pub fn state(&self, state: State) {
         self.input(Input::State(state));

@@ -80,6 +80,16 @@ impl Policy {
         Self { rules, granted: Names::default() }
     }
 
+    /// Takes another's rules in place of these; what the user has granted stays.
+    pub fn take_rules(&mut self, other: Self) {
+        self.rules = other.rules;
+    }
+
+    /// Forgets what the user has granted: another one is there.
+    pub fn forget(&mut self) {
+        self.granted.clear();
+    }
+
     /// Puts another's rules behind these.
     pub fn append(&mut self, other: &Self) {
         self.rules.extend(other.rules.iter().cloned());

@@ -597,6 +597,21 @@ fn a_rule_may_ask_once_and_what_always_asks_is_never_allowed_by_one() {
 }
 
 #[test]
+fn what_the_user_granted_stays_when_rules_are_told_anew_and_goes_with_the_user() {
+    let mut world = with(vec![tool("note_write", Scope::Server, Risk::Write)]);
+    stepped(&mut world, &[("a", "note_write", OSLO)]);
+    world.approve("note_write", None);
+    world.works("note_write", &fine());
+    world.give(Input::Policy(Policy::default()));
+    world.step(&[("b", "note_write", ROME)]);
+    assert_eq!(state_of(&world, "note_write"), "running", "granted once a session");
+    world.works("note_write", &fine());
+    world.give(Input::ForgetGrants);
+    world.step(&[("c", "note_write", OSLO)]);
+    assert_eq!(state_of(&world, "note_write"), "approval-requested", "of another user");
+}
+
+#[test]
 fn a_rule_can_look_at_the_state() {
     let rules = json!([{ "when": { "state": { "tier": "gold" } }, "then": "allow" }]);
     let mut world = ruled(

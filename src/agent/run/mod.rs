@@ -204,7 +204,8 @@ impl Run {
                 self.watch_jobs();
             }
             Input::Facts(facts) => self.facts = facts,
-            Input::Policy(policy) => self.policy = policy,
+            Input::Policy(policy) => self.policy.take_rules(policy),
+            Input::ForgetGrants => self.policy.forget(),
             Input::State(state) => self.take_state(&state),
             Input::UserMessage(text) => self.begin(Some(text)),
             Input::Retry => self.begin(None),

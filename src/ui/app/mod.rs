@@ -202,7 +202,11 @@ impl App {
 
     /// Who is signed in. What tools remember of them is read anew.
     pub fn set_user(&self, user: serde_json::Value) {
+        let before = self.inner.services.user_id();
         *self.inner.services.user.borrow_mut() = user;
+        if self.inner.services.user_id() != before {
+            self.handle().forget_grants();
+        }
         self.publish();
     }
 
