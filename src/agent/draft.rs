@@ -21,6 +21,13 @@ pub(super) struct Slot {
     place: usize,
 }
 
+impl Slot {
+    /// The slot of a call that was asked for before.
+    pub(super) fn again(call: ToolCall) -> Self {
+        Self { number: 0, call, answered: None, place: 0 }
+    }
+}
+
 impl Draft {
     pub(super) fn new(message: MessageId) -> Self {
         Self { message, parts: Vec::new(), open: false, slots: Vec::new() }

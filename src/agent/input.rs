@@ -22,6 +22,8 @@ pub enum Input {
     State(State),
     /// The user sent a message.
     UserMessage(String),
+    /// A run that was cut off is taken up; the tools are known by now.
+    Resume,
     /// The user wants the failed or stopped run to be taken up again.
     Retry,
     /// The model's stream said something.
@@ -132,6 +134,8 @@ pub struct ToolRequest {
     pub payload: Value,
     /// The job to be taken up, where the call has started one already; it must not be started again.
     pub job: Option<String>,
+    /// Whether the call had been started before, and its answer was lost.
+    pub resumed: bool,
     /// The thread.
     pub thread: ThreadId,
     /// The run.

@@ -49,6 +49,11 @@ pub(super) struct Spent {
 }
 
 impl Spent {
+    /// What a run that was cut off in this step has used up; its time and its repetitions count anew.
+    pub(super) fn up_to(steps: u32) -> Self {
+        Self { steps, ..Self::default() }
+    }
+
     /// Lets time pass; it counts only while the run itself was at work.
     pub(super) fn pass(&mut self, at: Millis, working: bool) {
         if let Some(last) = self.last_at

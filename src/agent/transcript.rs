@@ -21,6 +21,10 @@ pub struct Transcript {
 pub(super) struct Unfinished {
     /// The run that never ended.
     pub(super) run: Option<RunId>,
+    /// Its last step.
+    pub(super) step: u32,
+    /// The answer of that step, and how far its calls have come; `None` where there is no answer, or all of it is done.
+    pub(super) open: Option<OpenStep>,
     /// Results that were made up for calls which had none.
     pub(super) settled: Vec<ToolMessage>,
     /// How the last run ended.
@@ -31,6 +35,27 @@ pub(super) struct Unfinished {
     pub(super) untold: Vec<Message>,
     /// What tools remember of the thread.
     pub(super) state: State,
+}
+
+/// A step that was cut off between its model's answer and its last result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct OpenStep {
+    /// The answer.
+    pub(super) answer: Option<AssistantMessage>,
+    /// The results that are there.
+    pub(super) results: Names<Settled>,
+    /// The calls that were started.
+    pub(super) started: Names,
+    /// What the user decided: yes or no.
+    pub(super) decided: Names<bool>,
+}
+
+/// A result as the journal has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Settled {
+    pub(super) message: ToolMessage,
+    pub(super) changes: Delta,
+    pub(super) job: Option<String>,
 }
 
 /// A job at work.
@@ -89,6 +114,13 @@ impl Transcript {
         self.jobs.insert(result.call.0.clone(), Some(result.clone()));
     }
 
+    /// The thread as it was before its last answer.
+    pub(super) fn without_last_answer(&self) -> Self {
+        let last = self.messages.iter().rposition(|message| matches!(message, Message::Assistant(_)));
+        let messages = self.messages[..last.unwrap_or(self.messages.len())].to_vec();
+        Self { messages, ..self.clone() }
+    }
+
     pub(super) fn push(&mut self, message: Message) {
         self.messages.push(message);
     }
@@ -127,9 +159,13 @@ impl Transcript {
         for entry in entries {
             fold.take(entry);
         }
-        fold.close();
+        // A step that a reload cut off is taken up where it was; in a thread without an open run there is none.
+        if fold.unfinished.run.is_none() {
+            fold.close();
+        }
         // What a job came to since the last step is told to the next.
-        let Fold { transcript, unfinished, .. } = fold;
+        let Fold { transcript, mut unfinished, step } = fold;
+        unfinished.open = step.answer.is_some().then_some(step);
         (transcript, unfinished)
     }
 }
@@ -143,15 +179,7 @@ pub(super) fn result_message_id(call: &ToolCallId) -> MessageId {
 struct Fold {
     transcript: Transcript,
     unfinished: Unfinished,
-    open: Option<AssistantMessage>,
-    started: Names,
-    results: Names<Settled>,
-}
-
-struct Settled {
-    message: ToolMessage,
-    changes: Delta,
-    job: Option<String>,
+    step: OpenStep,
 }
 
 /// Whether a value of this lifetime is read from a thread's journal: what outlives the thread is kept elsewhere.
@@ -175,16 +203,16 @@ impl Fold {
             Entry::Message(answer) => {
                 self.close();
                 self.transcript.push(Message::Assistant(answer.clone()));
-                self.open = Some(answer.clone());
+                self.step.answer = Some(answer.clone());
             }
             Entry::CallStart { call, .. } => {
-                self.started.add(call.as_str());
+                self.step.started.add(call.as_str());
             }
             Entry::Result { result, message, changes, job, .. } => {
                 let message = ToolMessage { id: message.clone(), result: result.clone() };
-                if !self.results.contains(result.call.as_str()) {
+                if !self.step.results.contains(result.call.as_str()) {
                     let settled = Settled { message, changes: changes.clone(), job: job.clone() };
-                    self.results.insert(result.call.0.clone(), settled);
+                    self.step.results.insert(result.call.0.clone(), settled);
                 }
             }
             Entry::JobEnd { result, name, message, changes } => {
@@ -199,21 +227,28 @@ impl Fold {
                 self.unfinished.run = None;
                 self.unfinished.last_end = Some(reason.clone());
             }
-            Entry::StepStart { .. } => self.end_step(),
-            Entry::Decision { call, arguments: Some(arguments), .. } => {
-                self.transcript.change_arguments(call, arguments.clone());
+            Entry::StepStart { step, .. } => {
+                self.end_step();
+                self.unfinished.step = *step;
             }
-            Entry::Decision { .. } | Entry::LateResult(_) => {}
+            Entry::Decision { call, approved, arguments } => {
+                self.step.decided.insert(call.0.clone(), *approved);
+                if let Some(arguments) = arguments {
+                    self.transcript.change_arguments(call, arguments.clone());
+                }
+            }
+            Entry::LateResult(_) => {}
         }
     }
 
     // Puts the results behind their answer, in call order, and makes up those that are missing.
     fn close(&mut self) {
-        let Some(answer) = self.open.take() else { return };
+        let mut step = std::mem::take(&mut self.step);
+        let Some(answer) = step.answer.take() else { return };
         for call in answer.calls() {
-            let message = match self.results.remove(call.id.as_str()) {
+            let message = match step.results.remove(call.id.as_str()) {
                 Some(settled) => self.take_settled(call, &answer.id, settled),
-                None => self.make_up(call),
+                None => self.make_up(call, &step.started),
             };
             self.transcript.push(Message::Tool(message));
         }
@@ -231,8 +266,8 @@ impl Fold {
         settled.message
     }
 
-    fn make_up(&mut self, call: &ToolCall) -> ToolMessage {
-        let error = error::interrupted(&call.name, self.started.contains(call.id.as_str()));
+    fn make_up(&mut self, call: &ToolCall, started: &Names) -> ToolMessage {
+        let error = error::interrupted(&call.name, started.contains(call.id.as_str()));
         let result = ToolResult::failed(call.id.clone(), &error);
         let made_up = ToolMessage { id: result_message_id(&call.id), result };
         self.unfinished.settled.push(made_up.clone());

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use crate::agent::calls::arguments::{check_result, read_arguments};
 use crate::agent::calls::view::{settled_state, view};
 use crate::agent::limits::{Limits, Spent};
+use crate::agent::transcript::Settled;
 use crate::agent::{Transcript, provenance, result};
 use crate::protocol::{
-    Answer, CallState, CallView, Delta, Job, MessageId, Millis, Outcome, Scope, Settled, State as Memory, ToolCall,
-    ToolError, ToolResult,
+    Answer, CallState, CallView, Delta, Job, MessageId, Millis, Outcome, Scope, Settled as Count, State as Memory,
+    ToolCall, ToolError, ToolResult,
 };
 use crate::tools::{Case, Definition, Found, Policy, Resolved, Verdict, error};
 
@@ -27,6 +28,8 @@ pub(in crate::agent) struct Call {
     pub(in crate::agent) payload: Value,
     agent_ran: bool,
     pub(in crate::agent) tool: Option<Arc<Definition>>,
+    /// Whether it had been started before, and its answer was lost.
+    pub(in crate::agent) resumed: bool,
     /// The older name the model called it by.
     alias: Option<String>,
     started: Option<Millis>,
@@ -63,7 +66,7 @@ pub(super) enum Checked {
 }
 
 impl Call {
-    pub(super) fn new(message: MessageId, call: ToolCall, tools: &Resolved) -> Self {
+    pub(in crate::agent) fn new(message: MessageId, call: ToolCall, tools: &Resolved) -> Self {
         let (tool, alias) = match tools.find(&call.name) {
             Found::Tool { definition, alias } => (Some(definition), alias),
             Found::NotOffered | Found::Unknown => (None, None),
@@ -78,6 +81,7 @@ impl Call {
             approved: false,
             payload: Value::Null,
             agent_ran: false,
+            resumed: false,
             tool,
             alias,
             started: None,
@@ -87,6 +91,32 @@ impl Call {
             aside: None,
             state: State::Ready,
         }
+    }
+
+    /// A call that had its result before the page went away.
+    pub(in crate::agent) fn settled_before(
+        message: &MessageId,
+        call: &ToolCall,
+        tools: &Resolved,
+        settled: Settled,
+    ) -> Self {
+        let mut made = Self::new(message.clone(), call.clone(), tools);
+        made.job = settled.job.map(|id| Job { id, state: Value::Null });
+        made.changes = settled.changes;
+        made.state = State::Settled(settled.message.result);
+        made
+    }
+
+    /// Takes what the user had decided before the page went away.
+    pub(in crate::agent) fn approve_again(
+        &mut self,
+        arguments: Option<String>,
+        approved: bool,
+        tools: &Resolved,
+    ) -> Result<(), ToolError> {
+        self.approve(arguments, Value::Null, tools)?;
+        self.approved = approved;
+        Ok(())
     }
 
     pub(super) fn check(
@@ -215,11 +245,11 @@ impl Call {
     }
 
     /// What came of a settled call, for those who count.
-    pub(in crate::agent) fn settled(&self, at: Millis) -> Option<Settled> {
+    pub(in crate::agent) fn settled(&self, at: Millis) -> Option<Count> {
         let State::Settled(result) = &self.state else { return None };
         let (owner, version) =
             self.tool.as_deref().map(|tool| (tool.owner.clone(), tool.version.clone())).unwrap_or_default();
-        Some(Settled {
+        Some(Count {
             tool: self.tool_name().to_owned(),
             owner,
             version,

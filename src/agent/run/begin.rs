@@ -48,7 +48,7 @@ impl Run {
         self.ask(active);
     }
 
-    fn resolve(&self) -> Resolved {
+    pub(super) fn resolve(&self) -> Resolved {
         let mut facts = self.facts.clone();
         // Tools of ours that make sense only where there is something for them.
         let artifacts = self.state.get(ARTIFACTS).is_some();

@@ -10,7 +10,7 @@ impl Run {
     pub(super) fn tick(&mut self) {
         let limits = self.config.limits;
         match &self.phase {
-            Phase::Idle => {}
+            Phase::Idle | Phase::Interrupted(_) => {}
             Phase::Streaming(active, _) | Phase::Settling(active, _) if active.spent.left_ms(&limits) == 0 => {
                 self.end(EndReason::MaxTime { limit_ms: limits.max_run_ms });
             }
@@ -43,6 +43,10 @@ impl Run {
     pub(super) fn end(&mut self, reason: EndReason) {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Idle => {}
+            Phase::Interrupted(interrupted) => {
+                let active = self.give_up(interrupted);
+                self.close(active, reason);
+            }
             Phase::Streaming(mut active, stream) => {
                 active.usage += stream.usage;
                 self.outputs.push_back(Output::CancelModel { call: stream.call });

@@ -4,6 +4,7 @@ mod answer;
 mod begin;
 mod end;
 mod jobs;
+mod resume;
 mod settle;
 
 use std::collections::VecDeque;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use crate::agent::calls::{self, Call};
 use crate::agent::limits::Spent;
+use crate::agent::run::resume::Interrupted;
 use crate::agent::stream::Stream;
 use crate::agent::transcript::OpenJob;
 use crate::agent::{Input, Limits, Output, Transcript};
@@ -63,6 +65,8 @@ enum Phase {
     Idle,
     Streaming(Active, Stream),
     Settling(Active, Vec<Call>),
+    /// A run that a journal left open; it waits to be taken up.
+    Interrupted(Interrupted),
 }
 
 /// The run at work.
@@ -100,25 +104,20 @@ impl Run {
         }
     }
 
-    /// A machine for the thread of a journal. A run the journal leaves open is ended as interrupted,
-    /// its open calls answered; what that adds to the journal comes out of [`poll`](Self::poll).
+    /// A machine for the thread of a journal. A run the journal leaves open waits for [`Input::Resume`], once the tools
+    /// are known; whatever else is asked of the machine ends it first.
     #[must_use]
     pub fn restore(config: Config, entries: &[Entry]) -> Self {
         let mut run = Self::new(config);
-        let (transcript, unfinished) = Transcript::fold(entries);
+        let (transcript, mut unfinished) = Transcript::fold(entries);
         run.transcript = transcript;
-        run.last_end = unfinished.last_end;
+        run.last_end = unfinished.last_end.take();
+        run.interrupt(&mut unfinished);
         run.state = unfinished.state;
         run.untold = unfinished.untold;
         run.jobs = unfinished.jobs.into_iter().map(|job| (job, false)).collect();
         for ToolMessage { id, result } in unfinished.settled {
             run.save(Entry::Result { result, message: id, changes: Names::default(), job: None, by: None });
-        }
-        if let Some(id) = unfinished.run {
-            run.last_end = Some(EndReason::Interrupted);
-            run.tell_of_jobs();
-            run.save(Entry::RunEnd { run: id.clone(), reason: EndReason::Interrupted });
-            run.event(Event::RunEnd { run: id, reason: EndReason::Interrupted });
         }
         run
     }
@@ -140,20 +139,26 @@ impl Run {
     pub fn answer_so_far(&self) -> Option<AssistantMessage> {
         match &self.phase {
             Phase::Streaming(_, stream) => Some(stream.draft.so_far()),
-            Phase::Idle | Phase::Settling(..) => None,
+            Phase::Idle | Phase::Settling(..) | Phase::Interrupted(_) => None,
         }
     }
 
     /// Whether a run is at work.
     #[must_use]
     pub fn is_running(&self) -> bool {
-        !matches!(self.phase, Phase::Idle)
+        !matches!(self.phase, Phase::Idle | Phase::Interrupted(_))
+    }
+
+    /// Whether a run waits to be taken up.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self.phase, Phase::Interrupted(_))
     }
 
     /// Whether [`Input::Retry`] would ask the model again.
     #[must_use]
     pub fn can_retry(&self) -> bool {
-        !self.is_running() && self.transcript.wants_answer()
+        self.is_interrupted() || (!self.is_running() && self.transcript.wants_answer())
     }
 
     /// How the last run ended.
@@ -185,7 +190,7 @@ impl Run {
     pub fn wake_at(&self) -> Option<Millis> {
         let working = |active: &Active| self.at.saturating_add(active.spent.left_ms(&self.config.limits));
         match &self.phase {
-            Phase::Idle => None,
+            Phase::Idle | Phase::Interrupted(_) => None,
             Phase::Streaming(active, stream) => {
                 Some(working(active).min(stream.heard_at.saturating_add(self.config.limits.model_idle_ms)))
             }
@@ -208,6 +213,8 @@ impl Run {
             Input::ForgetGrants => self.policy.forget(),
             Input::State(state) => self.take_state(&state),
             Input::UserMessage(text) => self.begin(Some(text)),
+            Input::Resume => self.resume(),
+            Input::Retry if self.is_interrupted() => self.resume(),
             Input::Retry => self.begin(None),
             Input::Model { call, event } => self.model(call, event),
             Input::ModelClosed { call } => self.model_closed(call),
@@ -222,7 +229,7 @@ impl Run {
     fn pass(&mut self, at: Millis) {
         self.at = at.max(self.at);
         match &mut self.phase {
-            Phase::Idle => {}
+            Phase::Idle | Phase::Interrupted(_) => {}
             Phase::Streaming(active, _) => active.spent.pass(self.at, true),
             Phase::Settling(active, calls) => {
                 let working = calls.iter().any(|call| call.deadline().is_some());

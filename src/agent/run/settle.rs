@@ -19,7 +19,7 @@ impl Run {
         }
     }
 
-    fn start_call(&mut self, active: &Active, call: &mut Call) {
+    pub(super) fn start_call(&mut self, active: &Active, call: &mut Call) {
         let Some(tool) = call.tool.clone() else { return };
         call.start(self.at, &self.config.limits);
         self.save(Entry::CallStart { call: call.call.id.clone(), at: self.at, scope: tool.scope });
@@ -27,6 +27,7 @@ impl Run {
         let mut request = self.request(tool, call.call.id.clone());
         request.arguments.clone_from(&call.arguments);
         request.approved = call.approved;
+        request.resumed = call.resumed;
         request.payload.clone_from(&call.payload);
         request.run.clone_from(&active.run);
         request.step = active.spent.steps;
@@ -44,6 +45,7 @@ impl Run {
             approved: false,
             payload: serde_json::Value::Null,
             job: None,
+            resumed: false,
             thread: self.config.thread.clone(),
             run: crate::protocol::RunId(String::new()),
             step: 0,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use pagehand::agent::{Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
 use pagehand::protocol::{
-    CallView, Entry, Event, FinishReason, Message, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome, ThreadId,
-    ToolCallId, ToolError,
+    CallView, Entry, Event, FinishReason, Message, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome, Replay,
+    ThreadId, ToolCallId, ToolError,
 };
 use pagehand::tools::Registry;
 use serde_json::{Value, json};
@@ -266,7 +266,7 @@ impl Loop {
     pub(crate) fn give(&mut self, input: Input) {
         self.run.handle(self.at, input);
         self.drain();
-        assert_valid(self.run.transcript().messages(), self.run.is_running());
+        assert_valid(self.run.transcript().messages(), self.run.is_running() || self.run.is_interrupted());
         self.assert_settled_once();
         self.assert_journal_is_the_thread();
     }
@@ -308,7 +308,9 @@ impl Loop {
         let settled = |entry: &Entry| matches!(entry, Entry::Result { result, .. } if result.call == request.call);
         assert!(!self.journal.iter().any(settled), "{} runs after its result", request.name);
         let before = self.started.iter().filter(|earlier| earlier.call == request.call).count();
-        assert!(before == 0 || (before == 1 && request.approved), "{} runs again unasked", request.name);
+        let taken_up = request.resumed && request.definition.replay != Replay::Effect;
+        let asked = request.approved && !request.resumed;
+        assert!(before == 0 || taken_up || asked, "{} runs again unasked", request.name);
         if let Some(schema) = self.registry.schema(&request.name) {
             assert_eq!(schema.check(&request.arguments), Ok(()), "{} runs with unfit arguments", request.name);
         }
@@ -334,21 +336,51 @@ impl Loop {
         assert!(results.values().chain(views.values()).all(|count| *count == 1), "a call was settled twice");
     }
 
-    // Had the page gone away just now: the thread is valid, no run is open, and the next reload finds the same.
+    // Had the page gone away just now: given up, the thread is valid, no run is open, and the next reload finds the same;
+    // taken up, what is sent is valid and nothing takes effect twice.
     fn assert_reload_is_whole(&self) {
         let mut restored = Run::restore(config(Limits::default(), 99), &self.journal);
-        assert_valid(restored.transcript().messages(), false);
         assert!(!restored.is_running());
+        assert_eq!(restored.is_interrupted(), open_runs(&self.journal) > 0);
+        self.assert_resumes_well();
+        restored.handle(self.at, Input::Stop);
         let mut journal = self.journal.clone();
         while let Some(output) = restored.poll() {
             if let Output::Save(entry) = output {
                 journal.push(entry);
             }
         }
+        assert_valid(restored.transcript().messages(), false);
         assert_eq!(open_runs(&journal), 0, "a reload leaves a run open");
         let mut again = Run::restore(config(Limits::default(), 98), &journal);
         assert_eq!(again.transcript(), restored.transcript(), "two reloads differ");
         assert!(again.poll().is_none(), "the second reload finds more to repair");
+    }
+
+    fn assert_resumes_well(&self) {
+        let mut resumed = Run::restore(config(Limits::default(), 96), &self.journal);
+        let _ = std::iter::from_fn(|| resumed.poll()).count();
+        resumed.handle(self.at, Input::Tools(Arc::clone(&self.registry)));
+        resumed.handle(self.at, Input::Resume);
+        let started =
+            |entry: &&Entry, call: &ToolCallId| matches!(entry, Entry::CallStart { call: other, .. } if other == call);
+        while let Some(output) = resumed.poll() {
+            match output {
+                Output::CallModel { request, .. } => assert_valid(&request.messages, false),
+                Output::CallTool(request) if request.job.is_none() => {
+                    let before = self.journal.iter().filter(|entry| started(entry, &request.call)).count();
+                    let again = before > 0;
+                    assert_eq!(request.resumed, again, "{} is not told that it ran before", request.name);
+                    assert!(
+                        !again || request.definition.replay != Replay::Effect,
+                        "{} takes effect twice",
+                        request.name
+                    );
+                }
+                _ => {}
+            }
+        }
+        assert_valid(resumed.transcript().messages(), true);
     }
 
     // With no call open, the journal says what memory says.
@@ -362,7 +394,7 @@ impl Loop {
         if !open && !untold {
             let folded: Transcript = Run::restore(config(Limits::default(), 97), &self.journal).transcript().clone();
             assert_eq!(&folded, self.run.transcript(), "journal and memory differ");
-            assert_eq!(open_runs(&self.journal), usize::from(self.run.is_running()));
+            assert_eq!(open_runs(&self.journal), usize::from(self.run.is_running() || self.run.is_interrupted()));
         }
     }
 }

@@ -1,0 +1,157 @@
+//! A run that a reload, a crash or a navigation cut off is taken up where it was. Part of the machine; knows nothing of
+//! who carries anything out.
+//!
+//! | the journal says of a call | it is |
+//! |---|---|
+//! | it has its result | left as it is |
+//! | it was never started | checked and judged anew: run, or asked about once more |
+//! | the user had agreed to it | run |
+//! | it was started, and is `pure` or `idempotent` | run again, under the same id |
+//! | it was started, and is an `effect` | not run again: the model reads that its outcome is unknown |
+//!
+//! A model that was still answering is asked again.
+
+use crate::agent::calls::{self, Call};
+use crate::agent::draft::Slot;
+use crate::agent::limits::Spent;
+use crate::agent::run::{Active, Phase, Run};
+use crate::agent::transcript::{OpenStep, Unfinished};
+use crate::protocol::{AssistantMessage, EndReason, Event, MessageStatus, Replay, RunId, ToolCall, Usage};
+use crate::tools::{Resolved, error};
+
+/// A run that was cut off.
+#[derive(Debug)]
+pub(super) struct Interrupted {
+    run: RunId,
+    step: u32,
+    open: OpenStep,
+}
+
+impl Run {
+    /// Remembers the run that a journal leaves open.
+    pub(super) fn interrupt(&mut self, unfinished: &mut Unfinished) {
+        let Some(run) = unfinished.run.take() else { return };
+        let open = unfinished.open.take().unwrap_or_default();
+        self.last_end = Some(EndReason::Interrupted);
+        self.phase = Phase::Interrupted(Interrupted { run, step: unfinished.step, open });
+    }
+
+    /// Takes the run up; nothing where none was cut off.
+    pub(super) fn resume(&mut self) {
+        let Some(Interrupted { run, step, open }) = self.take_interrupted() else { return };
+        self.last_end = None;
+        self.event(Event::RunStart { run: run.clone(), message: None });
+        let mut active = self.active(run, step);
+        active.tools = self.resolve();
+        active.spent.pass(self.at, true);
+        match open.answer.clone() {
+            Some(answer) if answer.status == MessageStatus::Complete => self.resume_calls(active, &answer, open),
+            // It had broken off. What the agent behind the wire ran for it is not asked for a second time.
+            Some(answer) if answer.calls().next().is_some() => {
+                self.settle_as_interrupted(&active, open);
+                self.close(active, EndReason::Truncated);
+            }
+            Some(_) => self.ask(active),
+            None if step > 0 => self.ask(active),
+            None => self.step(active),
+        }
+    }
+
+    fn resume_calls(&mut self, mut active: Active, answer: &AssistantMessage, mut open: OpenStep) {
+        let limits = self.config.limits;
+        let mut calls = Vec::new();
+        for call in answer.calls() {
+            let made = match open.results.remove(call.id.as_str()) {
+                Some(settled) => Call::settled_before(&answer.id, call, &active.tools, settled),
+                None => {
+                    let slot = Slot::again(call.clone());
+                    let thread = self.transcript.without_last_answer();
+                    let (made, _) =
+                        calls::open(&answer.id, vec![slot], &active.tools, &thread, &mut active.spent, &limits);
+                    let Some(mut made) = made.into_iter().next() else { continue };
+                    self.go_on_with(&active, &mut made, call, &open);
+                    made
+                }
+            };
+            calls.push(made);
+        }
+        if calls.is_empty() {
+            return self.close(active, EndReason::Completed);
+        }
+        self.settle_or_wait(active, calls);
+    }
+
+    fn go_on_with(&mut self, active: &Active, made: &mut Call, call: &ToolCall, open: &OpenStep) {
+        let id = call.id.as_str();
+        if made.is_settled() {
+            return self.announce(made);
+        }
+        if open.decided.get(id) == Some(&false) {
+            made.settle(&error::denied(&call.name, None));
+            return self.announce(made);
+        }
+        let started = open.started.contains(id);
+        if started && made.tool.as_deref().is_none_or(|tool| tool.replay == Replay::Effect) {
+            made.settle(&error::interrupted(&call.name, true));
+            return self.announce(made);
+        }
+        made.resumed = started;
+        if started || open.decided.contains(id) {
+            let arguments = self.transcript.arguments_of(call).to_owned();
+            let changed = (arguments != call.arguments).then_some(arguments);
+            let approved = open.decided.contains(id);
+            if let Err(error) = made.approve_again(changed, approved, &active.tools) {
+                made.settle(&error);
+                return self.announce(made);
+            }
+            return self.start_call(active, made);
+        }
+        self.begin_call(active, made);
+    }
+
+    /// Settles the calls of a run that is not taken up, and gives it back to be closed.
+    pub(super) fn give_up(&mut self, interrupted: Interrupted) -> Active {
+        let Interrupted { run, step, open } = interrupted;
+        let active = self.active(run, step);
+        self.settle_as_interrupted(&active, open);
+        active
+    }
+
+    fn settle_as_interrupted(&mut self, active: &Active, mut open: OpenStep) {
+        let Some(answer) = open.answer.take() else { return };
+        let mut calls = Vec::new();
+        for call in answer.calls() {
+            let made = match open.results.remove(call.id.as_str()) {
+                Some(settled) => Call::settled_before(&answer.id, call, &active.tools, settled),
+                None => {
+                    let mut made = Call::new(answer.id.clone(), call.clone(), &active.tools);
+                    made.settle(&error::interrupted(&call.name, open.started.contains(call.id.as_str())));
+                    self.announce(&mut made);
+                    made
+                }
+            };
+            calls.push(made);
+        }
+        self.append(calls);
+    }
+
+    fn take_interrupted(&mut self) -> Option<Interrupted> {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Interrupted(interrupted) => Some(interrupted),
+            other => {
+                self.phase = other;
+                None
+            }
+        }
+    }
+
+    fn active(&self, run: RunId, step: u32) -> Active {
+        Active {
+            run,
+            spent: Spent::up_to(step),
+            usage: Usage::default(),
+            tools: Resolved::default(),
+            asked_again: false,
+        }
+    }
+}
