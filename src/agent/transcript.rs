@@ -100,6 +100,15 @@ impl Transcript {
         self.changed.insert(call.0.clone(), arguments);
     }
 
+    /// The result of a call, where it has one.
+    #[must_use]
+    pub fn result_of(&self, call: &ToolCallId) -> Option<&ToolResult> {
+        self.messages.iter().find_map(|message| match message {
+            Message::Tool(tool) if tool.result.call == *call => Some(&tool.result),
+            Message::Tool(_) | Message::User { .. } | Message::Assistant(_) | Message::Job { .. } => None,
+        })
+    }
+
     /// How the job that a call started ended; `None` where it has started none, `Some(None)` while it is at work.
     #[must_use]
     pub fn job_of(&self, call: &ToolCallId) -> Option<Option<&ToolResult>> {

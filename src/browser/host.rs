@@ -67,6 +67,22 @@ impl BrowserHost {
     }
 }
 
+/// A call that is running, as long as this is held.
+struct Busy(Rc<RefCell<Names>>, String);
+
+impl Busy {
+    fn with(services: &ThreadServices, call: &str) -> Self {
+        services.running.borrow_mut().add(call);
+        Self(Rc::clone(&services.running), call.to_owned())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.borrow_mut().remove(&self.1);
+    }
+}
+
 impl Host for BrowserHost {
     fn now(&self) -> Millis {
         clock::now()
@@ -103,10 +119,12 @@ impl Host for BrowserHost {
         };
         self.running.borrow_mut().insert(call.clone(), Running::Browser(abort));
         let running = Rc::clone(&self.running);
+        let busy = Busy::with(&self.services, &call);
         let (state, artifacts) = (context.state.clone(), Rc::clone(&self.services.artifacts));
         Box::pin(async move {
             let arguments = context.request.arguments.clone();
             let outcome = tool(arguments, context).await;
+            drop(busy);
             if !artifacts.is_empty() {
                 state.set(ARTIFACTS, true.into());
             }
@@ -131,8 +149,10 @@ impl Host for BrowserHost {
         };
         self.running.borrow_mut().insert(request.call.0.clone(), at_work);
         let (running, drifted) = (Rc::clone(&self.running), Rc::clone(&self.services.shared.drifted));
+        let busy = request.job.is_none().then(|| Busy::with(&self.services, request.call.as_str()));
         Box::pin(async move {
             let answer = call.await;
+            drop(busy);
             running.borrow_mut().remove(request.call.as_str());
             let answer = answer.unwrap_or_else(|_| Outcome::Error(error::cancelled(&request.name, true)).into());
             if matches!(&answer.outcome, Outcome::Error(error) if error.code == CHANGED)

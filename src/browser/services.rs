@@ -44,6 +44,8 @@ pub struct ThreadServices {
     pub watcher: Watcher,
     /// Takes the end of a job from whoever has it.
     pub complete: Complete,
+    /// The calls that are running now.
+    pub(super) running: Rc<RefCell<Names>>,
     jobs: Rc<RefCell<Names<oneshot::Sender<Answer>>>>,
 }
 
@@ -69,7 +71,13 @@ impl ThreadServices {
                 let _ = waiting.send(answer);
             }
         });
-        Self { shared, artifacts, watcher, complete, jobs }
+        Self { shared, artifacts, watcher, complete, running: Rc::default(), jobs }
+    }
+
+    /// Whether a call other than this one is running.
+    pub(super) fn is_busy_beside(&self, call: &ToolCallId) -> bool {
+        let running = self.running.borrow();
+        running.len() > usize::from(running.contains(call.as_str()))
     }
 
     /// Waits for the end of a job of the page; `None` where it was stopped.

@@ -38,6 +38,11 @@ impl Handle {
         self.input(Input::Retry);
     }
 
+    /// Takes up a run that was cut off; the tools are known by now.
+    pub fn resume(&self) {
+        self.input(Input::Resume);
+    }
+
     /// Decides on an approval.
     pub fn decide(&self, call: ToolCallId, decision: Decision) {
         self.input(Input::Decision { call, decision });

@@ -337,18 +337,6 @@ fn item_of(message: &MessageId, at: usize, part: &Part, status: MessageStatus, t
     match part {
         Part::Text { text } => Item::Text(whole(text)),
         Part::Reasoning { text } => Item::Reasoning(whole(text)),
-        Part::Call(call) => {
-            let result = transcript.messages().iter().find_map(|message| match message {
-                Message::Tool(tool) if tool.result.call == call.id => Some(&tool.result),
-                _ => None,
-            });
-            // A transcript has a result for each call.
-            let missing = crate::protocol::ToolResult {
-                call: call.id.clone(),
-                content: String::new(),
-                error: Some("cancelled".to_owned()),
-            };
-            Item::Call(CallItem::new(Run::view_of(transcript, call, message, result.unwrap_or(&missing))))
-        }
+        Part::Call(call) => Item::Call(CallItem::new(Run::view_of(transcript, call, message))),
     }
 }

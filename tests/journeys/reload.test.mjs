@@ -4,58 +4,87 @@ import assert from 'node:assert/strict';
 import { journey } from './support/journey.mjs';
 import { isValid, resultOf } from './support/thread.mjs';
 
-journey('reloaded during a tool: the thread is back, the call settled, the banner says so, and Try again goes on', {}, async ({ page, hand }) => {
-  let calls = 0;
+journey('reloaded during a tool that changes nothing: it is called again under its own key, and the run goes on', {}, async ({ page, hand }) => {
+  const keys = [];
   const slow = page.waitForRequest('**/tools/order_status');
-  await page.route('**/tools/order_status', (route) => (calls++ ? route.continue() : undefined));
+  await page.route('**/tools/order_status', (route) => {
+    keys.push(route.request().headers()['idempotency-key']);
+    if (keys.length > 1) return route.continue();
+  });
   await hand.open();
+  const since = hand.events.length;
   await hand.say('where is order A-1042?');
   await slow;
   await page.reload();
-
-  await hand.composer.waitFor();
-  await hand.thread.getByText('where is order A-1042?').waitFor();
-  assert.equal(await hand.card('order_status').count(), 1);
-  await hand.shows('order_status', 'failed');
-  assert.match(await hand.card('order_status').innerText(), /The page was left or reloaded/);
-  const banner = hand.banner('The page was left or reloaded while the agent was at work.');
-  await banner.waitFor();
-  assert.equal(calls, 1, 'nothing runs by itself');
-
-  const since = hand.events.length;
-  await banner.getByRole('button', { name: 'Try again' }).click();
   assert.equal(await hand.ended(since), 'completed');
-  const last = hand.asked.at(-1);
-  isValid(last);
-  assert.match(JSON.stringify(last.messages), /interrupted/, 'the model is told what happened');
-  assert.equal(await banner.count(), 0);
+  await hand.thread.getByText('where is order A-1042?').waitFor();
+  await hand.shows('order_status', 'result-available');
+  assert.equal(await hand.card('order_status').count(), 1);
+  assert.equal(keys.length, 2);
+  assert.equal(keys[0], keys[1]);
+  assert.equal(await hand.banner('The page was left or reloaded').count(), 0);
   assert.equal(await hand.ask('where is order A-1043?'), 'completed');
   hand.asked.forEach(isValid);
 });
 
-journey('reloaded while words arrive: what was whole stays, and Try again answers', { pace: 0.3 }, async ({ page, hand }) => {
-  await hand.open();
-  await hand.say('write a long answer');
-  await hand.thread.getByRole('heading', { name: 'A long answer, to watch one arrive' }).waitFor();
-  await page.reload();
-  const banner = hand.banner('The page was left or reloaded while the agent was at work.');
-  await banner.waitFor();
-  const since = hand.events.length;
-  await banner.getByRole('button', { name: 'Try again' }).click();
-  assert.equal(await hand.ended(since), 'completed');
-  hand.asked.forEach(isValid);
-});
-
-journey('reloaded during a question: it is not asked again, and nothing was changed', {}, async ({ page, hand }) => {
+journey('reloaded during a refund: it is not made again, and the model is told that its outcome is unknown', {}, async ({ page, hand }) => {
+  let calls = 0;
+  await page.route('**/tools/order_refund', () => { calls += 1; });
   await hand.open();
   await hand.say('refund order A-1042 because it arrived damaged');
   await hand.approval.waitFor();
+  const since = hand.events.length;
+  await hand.button('Approve').click();
+  await page.waitForFunction(() => document.querySelector('page-hand').shadowRoot.querySelector('[data-tool="order_refund"]').dataset.state === 'running');
   await page.reload();
-  await hand.banner('The page was left or reloaded').waitFor();
+  assert.equal(await hand.ended(since), 'completed');
   await hand.shows('order_refund', 'failed');
-  assert.match(await hand.card('order_refund').innerText(), /It was not run/);
-  assert.equal(await hand.approval.count(), 0);
-  assert.equal((await hand.get('/api/orders/A-1042')).status, 'shipped');
+  assert.equal(calls, 1);
+  isValid(hand.asked.at(-1));
+  assert.match(JSON.stringify(hand.asked.at(-1).messages), /whether it took effect is unknown/);
+});
+
+journey('reloaded while words arrive: the model is asked again, and nothing is there twice', { pace: 0.3 }, async ({ page, hand }) => {
+  await hand.open();
+  const since = hand.events.length;
+  await hand.say('write a long answer');
+  await hand.thread.getByRole('heading', { name: 'A long answer, to watch one arrive' }).waitFor();
+  await page.reload();
+  assert.equal(await hand.ended(since), 'completed');
+  assert.equal(await hand.thread.getByRole('heading', { name: 'A long answer, to watch one arrive' }).count(), 1);
+  hand.asked.forEach(isValid);
+});
+
+journey('reloaded during a question: it is asked again, and the refund is made once', {}, async ({ page, hand }) => {
+  await hand.open();
+  await hand.say('refund order A-1042 because it arrived damaged');
+  await hand.approval.waitFor();
+  const since = hand.events.length;
+  await page.reload();
+  await hand.approval.waitFor();
+  assert.equal((await hand.get('/api/orders/A-1042')).status, 'shipped', 'nothing is done before');
+  await hand.button('Approve').click();
+  assert.equal(await hand.ended(since), 'completed');
+  assert.equal((await hand.get('/api/orders/A-1042')).status, 'refunded');
+});
+
+journey('reloaded while the gateway is away: the run waits, and Try again takes it up', {}, async ({ page, hand, gateway }) => {
+  await page.route('**/tools/order_status', () => {});
+  const slow = page.waitForRequest('**/tools/order_status');
+  await hand.open();
+  await hand.say('where is order A-1042?');
+  await slow;
+  await page.unroute('**/tools/order_status');
+  await page.route('**/tools', (route) => route.abort());
+  hand.expects(/ERR_FAILED/);
+  await page.reload();
+  const banner = hand.banner('The page was left or reloaded while the agent was at work.');
+  await banner.waitFor();
+  await page.unroute('**/tools');
+  const since = hand.events.length;
+  await banner.getByRole('button', { name: 'Try again' }).click();
+  assert.equal(await hand.ended(since), 'completed');
+  await hand.shows('order_status', 'result-available');
 });
 
 journey('reloaded after an answer: the thread is as it was, the panel open, and the model remembers', {}, async ({ page, hand }) => {

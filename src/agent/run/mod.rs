@@ -18,7 +18,7 @@ use crate::agent::transcript::OpenJob;
 use crate::agent::{Input, Limits, Output, Transcript};
 use crate::protocol::{
     AssistantMessage, CallState, CallView, EndReason, Entry, Event, IdMint, Lifetime, Message, MessageId, Millis,
-    Names, RunId, State, ThreadId, ToolCall, ToolMessage, ToolResult, Usage,
+    Names, RunId, State, ThreadId, ToolCall, ToolMessage, Usage,
 };
 use crate::tools::{Facts, Policy, Registry, Resolved};
 
@@ -167,13 +167,15 @@ impl Run {
         self.last_end.as_ref()
     }
 
-    /// How a settled call looks to those who watch; for a thread that was opened from a journal.
+    /// How a call looks to those who watch; for a thread that was opened from a journal.
     #[must_use]
-    pub fn view_of(thread: &Transcript, call: &ToolCall, message: &MessageId, result: &ToolResult) -> CallView {
-        let state = match thread.job_of(&call.id) {
-            Some(Some(end)) => calls::settled_state(end),
-            Some(None) => CallState::Pending { job: String::new() },
-            None => calls::settled_state(result),
+    pub fn view_of(thread: &Transcript, call: &ToolCall, message: &MessageId) -> CallView {
+        let state = match (thread.job_of(&call.id), thread.result_of(&call.id)) {
+            (Some(Some(end)), _) => calls::settled_state(end),
+            (Some(None), _) => CallState::Pending { job: String::new() },
+            (None, Some(result)) => calls::settled_state(result),
+            // Its run waits to be taken up.
+            (None, None) => CallState::InputAvailable,
         };
         let mut view = calls::view(message, call, None, state, 0);
         thread.arguments_of(call).clone_into(&mut view.arguments);

@@ -82,7 +82,7 @@ impl BrowserTools {
 pub fn built_in(element: &HtmlElement) -> Vec<(Definition, BrowserTool)> {
     let router = element.clone();
     vec![
-        (navigate::definition(), tool(move |arguments, _| navigate::call(router.clone(), arguments))),
+        (navigate::definition(), tool(move |arguments, context| navigate::call(router.clone(), arguments, context))),
         (page_read::definition(), tool(|_, _| async { page_read::call() })),
         (clipboard::write_definition(), tool(clipboard::write)),
         (clipboard::read_definition(), tool(|_, _| clipboard::read())),

@@ -298,6 +298,8 @@ impl App {
         self.store.agent.set(served.agent);
         self.tell_of_refused();
         self.publish();
+        // A run that a reload cut off was waiting for the tools.
+        self.handle().resume();
         self.ask_about(own);
         changed
     }

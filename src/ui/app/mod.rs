@@ -19,7 +19,7 @@ use web_sys::HtmlElement;
 
 use crate::agent::Decision;
 use crate::browser::tools::{BrowserTools, built_in};
-use crate::browser::{Gateway, Journal, Services, Watcher};
+use crate::browser::{Gateway, Journal, Returns, Services, Watcher};
 use crate::protocol::{Answer, Event, ThreadId, ToolCallId};
 use crate::session::Handle;
 use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
@@ -69,6 +69,8 @@ struct Inner {
     metrics: Rc<RefCell<Metrics>>,
     /// Whether the gateway has listed its tools.
     served: Cell<bool>,
+    /// Hears of the page coming back out of the browser's cache.
+    returns: RefCell<Option<Returns>>,
 }
 
 impl App {
@@ -109,8 +111,16 @@ impl App {
             policy: RefCell::default(),
             metrics,
             served: Cell::new(false),
+            returns: RefCell::default(),
         };
         let app = Self { store, inner: SendWrapper::new(Rc::new(inner)) };
+        let returning = Rc::downgrade(&app.inner);
+        let shown = app.store.clone();
+        *app.inner.returns.borrow_mut() = Returns::listen(move || {
+            if let Some(inner) = returning.upgrade() {
+                Self { store: shown.clone(), inner: SendWrapper::new(inner) }.reopen();
+            }
+        });
         app.publish();
         app.load_served();
         app
@@ -175,10 +185,23 @@ impl App {
         self.publish();
     }
 
+    /// The thread as the journal has it, in place of what this page remembers: it was away, and another page of this tab
+    /// may have gone on.
+    fn reopen(&self) {
+        let inner = &self.inner;
+        inner.thread.borrow().hide();
+        let (id, tools, services) = (self.thread(), &inner.tools, &inner.services);
+        let thread = thread::start(&id, &inner.options, &inner.gateway, tools, services, &inner.watcher, &self.store);
+        *inner.thread.borrow_mut() = thread;
+        self.publish();
+        self.handle().resume();
+    }
+
     /// Ends the session: what is at work is let go of, connections and all.
     pub fn close(&self) {
         self.inner.thread.borrow_mut().handle = Handle::closed();
         self.inner.services.drifted.take();
+        self.inner.returns.take();
         self.inner.catalog.borrow_mut().close_all();
     }
 

@@ -21,6 +21,11 @@ pub(super) struct Thread {
 }
 
 impl Thread {
+    /// It is on screen no more; another session takes its place.
+    pub(super) fn hide(&self) {
+        self.shown.set(false);
+    }
+
     /// Ends what is at work in it and forgets it.
     pub(super) fn retire(&self) {
         self.shown.set(false);

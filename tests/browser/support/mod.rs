@@ -115,6 +115,7 @@ pub(crate) fn tool_request(definition: Definition, arguments: Value) -> ToolRequ
         approved: false,
         payload: Value::Null,
         job: None,
+        resumed: false,
         thread: ThreadId::from("thread001"),
         run: RunId::from("run000001"),
         step: 2,
