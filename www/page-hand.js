@@ -83,6 +83,8 @@ class PageHand extends HTMLElement {
   // What the page has said, by what it is about: said again to each panel that is mounted.
   #said = new Map();
   #callbacks = 0;
+  // Counts up when the element leaves the page: what began before that is not for the panel that comes then.
+  #life = 0;
   #idle;
   #styled = false;
 
@@ -113,6 +115,7 @@ class PageHand extends HTMLElement {
     queueMicrotask(() => {
       if (this.isConnected) return;
       (globalThis.cancelIdleCallback ?? clearTimeout)(this.#idle);
+      this.#life += 1;
       this.#instance?.unmount();
       this.#instance?.free();
       this.#instance = this.#mounting = undefined;
@@ -173,14 +176,22 @@ class PageHand extends HTMLElement {
     return this.#sayNew(`tool:${definition.name}`, (panel) => panel.registerTool(definition, run, edit));
   }
 
-  unregisterTool(name) {
-    return this.#unsay(`tool:${name}`, (panel) => panel.unregisterTool(name));
+  async unregisterTool(name) {
+    const ours = this.#said.has(`tool:${name}`);
+    const gone = await this.#unsay(`tool:${name}`, (panel) => panel.unregisterTool(name));
+    // One that every panel brings along is taken out of the next one, too.
+    if (gone && !ours) this.#say(`without:${name}`, (panel) => panel.unregisterTool(name));
+    return gone;
   }
 
   async registerToolset(toolset) {
-    const { tools, ...rest } = toolset ?? {};
+    const { tools, open, ...rest } = toolset ?? {};
     const given = { ...rest, tools: Array.from(tools ?? [], parts) };
-    await this.#sayNew(`toolset:${given.name}`, (panel) => panel.registerToolset(given));
+    // Each panel closes what it holds; one that comes back opens it again.
+    await this.#sayNew(`toolset:${given.name}`, (panel) => {
+      panel.registerToolset(given);
+      open?.();
+    });
     return { close: () => this.#unsay(`toolset:${given.name}`, (panel) => panel.closeToolset(given.name)) };
   }
 
@@ -188,7 +199,7 @@ class PageHand extends HTMLElement {
     await this.#sayNew(`tool:${name}`, (panel) => panel.registerEditor(String(name), String(owner), order, edit));
   }
 
-  definePolicy(rules) {
+  async definePolicy(rules) {
     if (this.#said.has('policy')) throw fault('policy_locked', 'the policy of this element is defined already');
     return this.#say('policy', (panel) => panel.definePolicy(rules));
   }
@@ -262,9 +273,12 @@ class PageHand extends HTMLElement {
   }
 
   #ready() {
+    const life = this.#life;
     this.#mounting ??= this.#start().catch((error) => {
-      this.#mounting = undefined;
-      this.#failed();
+      if (life === this.#life) {
+        this.#mounting = undefined;
+        this.#failed();
+      }
       throw error;
     });
     // Whoever asked handles the failure, and the panel shows it; nobody else needs to hear of it.
@@ -273,9 +287,10 @@ class PageHand extends HTMLElement {
   }
 
   async #start() {
+    const life = this.#life;
     this.#mount.replaceChildren(element('p', { className: 'loading', role: 'status' }, 'Loading …'));
     const { Instance, style } = await load();
-    if (!this.isConnected) throw new Error('the element was removed while it was loading');
+    if (!this.isConnected || life !== this.#life) throw new Error('the element was removed while it was loading');
     if (!this.#styled) {
       this.#styled = true;
       adopt(this.#root, style());

@@ -117,6 +117,8 @@ export interface ToolContext {
   startJob(id: string): void;
   /** Says how the job ended. The agent is told in a new step. */
   complete(result: unknown): void;
+  /** Says that the job failed; an `Error` may carry `code` and `retryable`. */
+  fail(error: unknown): void;
 }
 
 /** What an outgoing request holds, for whoever edits it. */
@@ -193,6 +195,8 @@ export interface Toolset {
   tools: Tool<any, any>[];
   /** Which of them a request offers: `true` for all, `false` for none, or their names. Throwing offers none. */
   resolve?(facts: { readonly [fact: string]: Json }): boolean | string[];
+  /** Gets ready what they hold; called when a panel takes the toolset in, again where the element comes back. */
+  open?(): void;
   /** Frees what they hold; called when the toolset is closed or the panel is taken down. */
   close?(): void;
 }

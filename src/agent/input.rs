@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::protocol::{Answer, Entry, Event, ModelEvent, ModelRequest, RunId, Scope, State, ThreadId, ToolCallId};
+use crate::protocol::{
+    Answer, Delta, Entry, Event, ModelEvent, ModelRequest, RunId, Scope, State, ThreadId, ToolCallId,
+};
 use crate::tools::{Definition, Facts, Policy, Registry};
 
 /// What happened.
@@ -101,6 +103,8 @@ pub enum Output {
     },
     /// Run a tool; answer with [`Input::ToolOutcome`].
     CallTool(ToolRequest),
+    /// Keep what outlives the thread (`app:…`, `user:…`): the changes of a step, each key's last.
+    KeepState(Delta),
     /// Keep this for `artifact_read`.
     SaveArtifact {
         /// Its name.

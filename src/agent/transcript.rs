@@ -1,5 +1,7 @@
 //! The thread's messages, and how they are folded from a journal. Knows nothing of a run in progress.
 
+use serde_json::Value;
+
 use crate::protocol::{
     AssistantMessage, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus, Names, Part, RunId, State,
     ToolCall, ToolCallId, ToolMessage, ToolResult,
@@ -46,8 +48,8 @@ pub(super) struct OpenStep {
     pub(super) results: Names<Settled>,
     /// The calls that were started.
     pub(super) started: Names,
-    /// What the user decided: yes or no.
-    pub(super) decided: Names<bool>,
+    /// What the user decided: a yes, with what they said to the tool, or a no.
+    pub(super) decided: Names<Option<Value>>,
 }
 
 /// A result as the journal has it.
@@ -240,8 +242,8 @@ impl Fold {
                 self.end_step();
                 self.unfinished.step = *step;
             }
-            Entry::Decision { call, approved, arguments } => {
-                self.step.decided.insert(call.0.clone(), *approved);
+            Entry::Decision { call, approved, arguments, payload } => {
+                self.step.decided.insert(call.0.clone(), approved.then(|| payload.clone()));
                 if let Some(arguments) = arguments {
                     self.transcript.change_arguments(call, arguments.clone());
                 }

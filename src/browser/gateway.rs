@@ -37,6 +37,15 @@ pub struct AgentInfo {
     pub suggestions: Vec<String>,
 }
 
+/// Something that can not be used, in the gateway's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The tool, where it is one.
+    pub tool: Option<String>,
+    /// What is wrong.
+    pub words: String,
+}
+
 /// A definition and the hash the gateway has of it.
 #[derive(Clone, Debug)]
 pub struct ServedTool {
@@ -72,9 +81,9 @@ impl Gateway {
         read_served(&body).map_err(|why| format!("The gateway's list of tools can not be read: {why}."))
     }
 
-    /// What the model's provider, or a budget, refuses in these definitions: tool and sentence. A gateway that does not
-    /// answer refuses nothing.
-    pub async fn refusals(&self, definitions: &[Definition]) -> Vec<(String, String)> {
+    /// What the model's provider, or a budget, refuses in these definitions. A gateway that does not answer refuses
+    /// nothing.
+    pub async fn refusals(&self, definitions: &[Definition]) -> Vec<Refused> {
         let tools: Vec<Value> = definitions.iter().map(Definition::to_json).collect();
         let (url, body) = (format!("{}check", self.base), json!({ "tools": tools }).to_string());
         let Ok(mut reply) = send(Method::POST, &url, &[], Some(body)).await else { return Vec::new() };
@@ -82,16 +91,7 @@ impl Gateway {
             Ok(body) if reply.status == 200 => serde_json::from_str(&body).unwrap_or_default(),
             _ => Value::Null,
         };
-        let text =
-            |problem: &Value, field: &str| problem.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let problems = told.get("problems").and_then(Value::as_array).into_iter().flatten();
-        problems
-            .map(|problem| {
-                let (name, owner) = (text(problem, "name"), text(problem, "owner"));
-                let words = format!("tool \"{name}\" of {owner}: {}", text(problem, "message"));
-                (name, words)
-            })
-            .collect()
+        told.get("problems").and_then(Value::as_array).into_iter().flatten().map(read_refused).collect()
     }
 
     /// Asks the model.
@@ -204,4 +204,11 @@ fn read_served(body: &str) -> Result<Served, String> {
         }
     };
     Ok(Served { agent, tools, policy, faults })
+}
+
+fn read_refused(problem: &Value) -> Refused {
+    let text = |field: &str| problem.get(field).and_then(Value::as_str).unwrap_or_default();
+    let (kind, name, owner, message) = (text("kind"), text("name"), text("owner"), text("message"));
+    let of = if owner.is_empty() { String::new() } else { format!(" of {owner}") };
+    Refused { tool: (kind == "tool").then(|| name.to_owned()), words: format!("{kind} \"{name}\"{of}: {message}") }
 }

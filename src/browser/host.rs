@@ -38,7 +38,8 @@ pub struct BrowserHost {
 enum Running {
     /// Aborts its signal when dropped.
     Browser(Abort),
-    Server(AbortHandle),
+    /// A call behind the gateway: the wait for it, and the tool's name.
+    Server(AbortHandle, String),
     /// A job behind the gateway: the wait for it, and its id there.
     Job(AbortHandle, String),
 }
@@ -54,16 +55,17 @@ impl BrowserHost {
     fn wait_for_page_job(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
         let (services, running) = (self.services.clone(), Rc::clone(&self.running));
         Box::pin(async move {
+            let user = services.shared.user_id();
             let end = services.end_of_job(&request.call).await;
             if let Some(Running::Browser(mut abort)) = running.borrow_mut().remove(request.call.as_str()) {
                 abort.disarm();
             }
-            end.unwrap_or_else(|| Outcome::Error(error::cancelled(&request.name, true)).into())
+            let mut end = end.unwrap_or_else(|| Outcome::Error(error::cancelled(&request.name, true)).into());
+            if !services.artifacts.is_empty() {
+                end.changes.insert(ARTIFACTS.to_owned(), true.into());
+            }
+            services.of_user(&user, end)
         })
-    }
-
-    fn keep_changes(&self, changes: &Delta) {
-        shared_state::save(&self.services.shared.user_id(), changes);
     }
 }
 
@@ -120,32 +122,34 @@ impl Host for BrowserHost {
         self.running.borrow_mut().insert(call.clone(), Running::Browser(abort));
         let running = Rc::clone(&self.running);
         let busy = Busy::with(&self.services, &call);
-        let (state, artifacts) = (context.state.clone(), Rc::clone(&self.services.artifacts));
+        let (state, services, user) = (context.state.clone(), self.services.clone(), self.services.shared.user_id());
+        let long_running = context.request.definition.long_running;
         Box::pin(async move {
             let arguments = context.request.arguments.clone();
             let outcome = tool(arguments, context).await;
             drop(busy);
-            if !artifacts.is_empty() {
+            if !services.artifacts.is_empty() {
                 state.set(ARTIFACTS, true.into());
             }
             // A job goes on, and may still be cancelled.
-            if !matches!(outcome, Outcome::Interim(_))
+            if !(long_running && matches!(outcome, Outcome::Interim(_)))
                 && let Some(Running::Browser(mut abort)) = running.borrow_mut().remove(&call)
             {
                 abort.disarm();
             }
-            Answer { changes: state.take_changes(), ..outcome.into() }
+            services.of_user(&user, Answer { changes: state.take_changes(), ..outcome.into() })
         })
     }
 
     fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
-        let (services, id) = (self.services.clone(), request.call.clone());
-        let heard: Heard = Rc::new(move |fraction, text| services.progress(&id, fraction, text));
+        let (services, user) = (self.services.clone(), self.services.shared.user_id());
+        let (told, id) = (self.services.clone(), request.call.clone());
+        let heard: Heard = Rc::new(move |fraction, text| told.progress(&id, fraction, text));
         // Dropping the request's future lets go of the connection.
         let (call, stop) = abortable(self.gateway.call_tool(&request, heard));
         let at_work = match &request.job {
             Some(job) => Running::Job(stop, job.clone()),
-            None => Running::Server(stop),
+            None => Running::Server(stop, request.name.clone()),
         };
         self.running.borrow_mut().insert(request.call.0.clone(), at_work);
         let (running, drifted) = (Rc::clone(&self.running), Rc::clone(&self.services.shared.drifted));
@@ -160,8 +164,12 @@ impl Host for BrowserHost {
             {
                 drifted();
             }
-            answer
+            services.of_user(&user, answer)
         })
+    }
+
+    fn keep_state(&self, changes: &Delta) {
+        shared_state::save(&self.services.shared.user_id(), changes);
     }
 
     fn save_artifact(&self, name: &str, content: String) -> LocalBoxFuture<'_, ()> {
@@ -178,7 +186,10 @@ impl Host for BrowserHost {
         let running = self.running.borrow_mut().remove(call.as_str());
         match running {
             Some(Running::Browser(abort)) => drop(abort),
-            Some(Running::Server(stop)) => stop.abort(),
+            Some(Running::Server(stop, name)) => {
+                stop.abort();
+                wasm_bindgen_futures::spawn_local(self.gateway.cancel_tool(call.0.clone(), &name));
+            }
             Some(Running::Job(stop, job)) => {
                 stop.abort();
                 wasm_bindgen_futures::spawn_local(self.gateway.cancel_job(call.0.clone(), &job));
@@ -190,9 +201,6 @@ impl Host for BrowserHost {
     fn save(&self, entry: &Entry) -> LocalBoxFuture<'_, ()> {
         if !self.journal.append(entry) && !self.warned.replace(true) {
             self.tell(&Event::NotSaved);
-        }
-        if let Entry::Result { changes, .. } | Entry::JobEnd { changes, .. } = entry {
-            self.keep_changes(changes);
         }
         Box::pin(ready(()))
     }

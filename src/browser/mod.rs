@@ -19,7 +19,7 @@ pub mod url;
 pub use abort::Abort;
 pub use artifacts::Artifacts;
 pub use clock::{now, random_seed, sleep};
-pub use gateway::{AgentInfo, Gateway, Served, ServedTool};
+pub use gateway::{AgentInfo, Gateway, Refused, Served, ServedTool};
 pub use host::{BrowserHost, Watcher};
 pub use page_life::Returns;
 pub use server_tool::Heard;

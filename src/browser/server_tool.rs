@@ -87,18 +87,26 @@ impl Gateway {
         })
     }
 
+    /// Tells a running tool to stop.
+    pub(super) fn cancel_tool(&self, call: String, name: &str) -> LocalBoxFuture<'static, ()> {
+        stop(format!("{}tools/{name}", self.base), call)
+    }
+
     /// Stops a job.
     pub(super) fn cancel_job(&self, call: String, job: &str) -> LocalBoxFuture<'static, ()> {
-        let url = self.job_url(job);
-        Box::pin(async move {
-            // Where it can not be reached the job comes to its end unheard.
-            let _ = send(Method::DELETE, &url, &[("idempotency-key", call.as_str())], None).await;
-        })
+        stop(self.job_url(job), call)
     }
 
     fn job_url(&self, job: &str) -> String {
         format!("{}jobs/{}", self.base, String::from(js_sys::encode_uri_component(job)))
     }
+}
+
+fn stop(url: String, call: String) -> LocalBoxFuture<'static, ()> {
+    Box::pin(async move {
+        // Where it can not be reached what runs there comes to its end unheard.
+        let _ = send(Method::DELETE, &url, &[("idempotency-key", call.as_str())], None).await;
+    })
 }
 
 enum Lost {
@@ -136,6 +144,8 @@ async fn read_stream(name: &str, mut reply: Reply, heard: &Heard) -> Result<Answ
             return Err(Lost::TooLong);
         }
         while let Some(event) = events.next() {
+            // Bounded is one event: a job may have any number of them to tell.
+            read = 0;
             match event.kind.as_str() {
                 "answer" => return Ok(read_answer(name, reply.status, &event.data)),
                 "progress" => {

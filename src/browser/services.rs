@@ -7,8 +7,8 @@ use futures::channel::oneshot;
 use futures::future::LocalBoxFuture;
 use serde_json::Value;
 
-use crate::browser::{Artifacts, Watcher};
-use crate::protocol::{Answer, Event, Names, ToolCallId};
+use crate::browser::{Artifacts, Watcher, shared_state};
+use crate::protocol::{Answer, Event, Lifetime, Names, ToolCallId};
 use crate::session::Callbacks;
 
 /// Searches what the page remembers of other threads: the words, how many at most → what was found, as JSON.
@@ -46,7 +46,16 @@ pub struct ThreadServices {
     pub complete: Complete,
     /// The calls that are running now.
     pub(super) running: Rc<RefCell<Names>>,
-    jobs: Rc<RefCell<Names<oneshot::Sender<Answer>>>>,
+    jobs: Rc<RefCell<Jobs>>,
+}
+
+// Ends that came before anybody waited for them are kept, for so many calls.
+const MAX_EARLY: usize = 64;
+
+#[derive(Default)]
+struct Jobs {
+    waiting: Names<oneshot::Sender<Answer>>,
+    early: Names<Answer>,
 }
 
 impl Services {
@@ -63,12 +72,15 @@ impl ThreadServices {
     /// Those of a thread.
     #[must_use]
     pub fn new(shared: Services, artifacts: Rc<Artifacts>, watcher: Watcher) -> Self {
-        let jobs: Rc<RefCell<Names<oneshot::Sender<Answer>>>> = Rc::default();
-        let waiting = Rc::clone(&jobs);
+        let jobs: Rc<RefCell<Jobs>> = Rc::default();
+        let told = Rc::clone(&jobs);
         let complete: Complete = Rc::new(move |call: ToolCallId, answer| {
-            // Nobody waits for a job that is over, or was never begun.
-            if let Some(waiting) = waiting.borrow_mut().remove(call.as_str()) {
-                let _ = waiting.send(answer);
+            let mut jobs = told.borrow_mut();
+            match jobs.waiting.remove(call.as_str()) {
+                Some(waiting) => drop(waiting.send(answer)),
+                // A job is waited for once its step is over, and after a reload once its tool is known.
+                None if jobs.early.len() < MAX_EARLY => drop(jobs.early.insert(call.0, answer)),
+                None => {}
             }
         });
         Self { shared, artifacts, watcher, complete, running: Rc::default(), jobs }
@@ -83,13 +95,33 @@ impl ThreadServices {
     /// Waits for the end of a job of the page; `None` where it was stopped.
     pub(super) async fn end_of_job(&self, call: &ToolCallId) -> Option<Answer> {
         let (told, end) = oneshot::channel();
-        self.jobs.borrow_mut().insert(call.0.clone(), told);
+        {
+            let mut jobs = self.jobs.borrow_mut();
+            if let Some(answer) = jobs.early.remove(call.as_str()) {
+                return Some(answer);
+            }
+            jobs.waiting.insert(call.0.clone(), told);
+        }
         end.await.ok()
     }
 
     /// Waits no longer for a job of the page.
     pub(super) fn stop_job(&self, call: &ToolCallId) {
-        self.jobs.borrow_mut().remove(call.as_str());
+        let mut jobs = self.jobs.borrow_mut();
+        jobs.waiting.remove(call.as_str());
+        jobs.early.remove(call.as_str());
+    }
+
+    /// An answer as it may be taken over: what it remembers of a user who has left meanwhile is kept for them, and goes
+    /// no further.
+    pub(super) fn of_user(&self, user: &str, mut answer: Answer) -> Answer {
+        if self.shared.user_id() != user {
+            let mut theirs = answer.changes.clone();
+            theirs.retain(|key| Lifetime::of(key) == Lifetime::User);
+            shared_state::save(user, &theirs);
+            answer.changes.retain(|key| Lifetime::of(key) != Lifetime::User);
+        }
+        answer
     }
 
     /// Says how far a call is.

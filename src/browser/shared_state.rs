@@ -7,16 +7,16 @@ use crate::protocol::{Delta, Lifetime, State};
 
 const APP: &str = "pagehand.state.app";
 
-/// What is remembered for everyone, and for this user (by an id of the host's; empty for nobody known).
+/// What is remembered for everyone, and for this user (by an id of the host's; empty for nobody known). `None` where the
+/// browser keeps nothing.
 #[must_use]
-pub fn load(user: &str) -> State {
+pub fn load(user: &str) -> Option<State> {
+    let storage = storage()?;
     let mut state = State::default();
-    if let Some(storage) = storage() {
-        for (key, lifetime) in places(user) {
-            state.apply(read(&storage, &key).values(), |one| one == lifetime);
-        }
+    for (key, lifetime) in places(user) {
+        state.apply(read(&storage, &key).values(), |one| one == lifetime);
     }
-    state
+    Some(state)
 }
 
 /// Writes changes down. They are read anew first: another tab may have written meanwhile.

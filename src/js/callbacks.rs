@@ -9,8 +9,9 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::agent::ToolRequest;
 use crate::browser::tools::thrown_words;
-use crate::js::{from_js, to_js};
-use crate::protocol::{Answer, Outcome, ToolCall, ToolError, object};
+use crate::js::definition::field;
+use crate::js::{to_js, tool};
+use crate::protocol::{Outcome, ToolCall, object};
 use crate::session::{Callback, Moment, Reply};
 
 /// A function as a callback. What it throws is said in the console; it has then nothing to say.
@@ -25,7 +26,7 @@ pub(super) fn callback(function: Function) -> Callback {
             };
             match returned {
                 Ok(value) if value.is_undefined() || value.is_null() => None,
-                Ok(value) => reply(&from_js(&value).ok()?),
+                Ok(value) => reply(&moment, &value),
                 Err(thrown) => {
                     web_sys::console::warn_1(&format!("pagehand: a callback threw: {}", thrown_words(&thrown)).into());
                     None
@@ -92,26 +93,29 @@ fn call(request: &ToolRequest) -> Value {
 }
 
 /// `{text}` in a model's place; `{result}` or `{error}` in a tool's.
-fn reply(value: &Value) -> Option<Reply> {
-    if let Some(text) = value.get("text").and_then(Value::as_str) {
-        return Some(Reply::Text(text.to_owned()));
+fn reply(moment: &Moment, value: &JsValue) -> Option<Reply> {
+    if let Some(text) = field(value, "text").as_string() {
+        return Some(Reply::Text(text));
     }
-    answer(value).map(|answer| Reply::Outcome(answer.outcome))
+    let name = match moment {
+        Moment::BeforeTool(request) | Moment::AfterTool(request, _) | Moment::ToolError(request, _) => &request.name,
+        Moment::BeforeModel(_) | Moment::AfterModel(_) | Moment::ModelError(_) => "",
+    };
+    answer(name, value).map(Reply::Outcome)
 }
 
-/// An answer in a tool's place: `{result}`, or `{error: {code, message, retryable}}`.
-pub(super) fn answer(value: &Value) -> Option<Answer> {
-    if let Some(result) = value.get("result") {
-        return Some(Outcome::Result(result.clone()).into());
+/// An answer in a tool's place: `{result}`, or `{error}`: a text, an `Error`, or `{code, message, retryable}`. A result
+/// that is not JSON is an error in the tool's place, not silence: the tool must not run after all.
+pub(super) fn answer(name: &str, value: &JsValue) -> Option<Outcome> {
+    let has = |key: &str| js_sys::Reflect::has(value, &JsValue::from_str(key)).unwrap_or_default();
+    if has("result") {
+        return Some(tool::outcome(name, &field(value, "result")));
     }
-    let error = value.get("error")?;
-    let text = |name: &str| error.get(name).and_then(Value::as_str).map(str::to_owned);
-    let message = error.as_str().map(str::to_owned).or_else(|| text("message")).unwrap_or_default();
-    let told = ToolError {
-        code: text("code").unwrap_or_else(|| "tool_error".to_owned()).into(),
-        message,
-        operator: text("operator"),
-        retryable: error.get("retryable").and_then(Value::as_bool).unwrap_or_default(),
-    };
-    Some(Outcome::Error(told).into())
+    if !has("error") {
+        return None;
+    }
+    let thrown = field(value, "error");
+    let mut told = tool::thrown_error(name, &thrown);
+    told.message = thrown_words(&thrown);
+    Some(Outcome::Error(told))
 }

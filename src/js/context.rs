@@ -155,6 +155,12 @@ fn talk(object: &Object, context: &ToolContext, said: &Rc<RefCell<Said>>) {
         (services.complete)(request.call.clone(), answer);
         Ok(JsValue::UNDEFINED)
     });
+    let (services, request) = (context.services.clone(), Rc::clone(&context.request));
+    method1(object, "fail", move |thrown| {
+        let outcome = Outcome::Error(tool::thrown_error(&request.name, &thrown));
+        (services.complete)(request.call.clone(), outcome.into());
+        Ok(JsValue::UNDEFINED)
+    });
 }
 
 type Method3 = dyn Fn(JsValue, JsValue, JsValue) -> Result<JsValue, JsValue>;

@@ -91,9 +91,10 @@ pub(super) fn resolver(resolve: JsValue) -> Box<dyn Fn(&Facts) -> Members + Send
         let Ok(answer) = resolve.call1(&JsValue::UNDEFINED, &to_js(&crate::protocol::delta_to_json(facts))) else {
             return Members::Only(Vec::new());
         };
+        // Only `true` is all: a promise or a single name is a mistake, and offers nothing.
         match answer.dyn_ref::<Array>() {
             Some(names) => Members::Only(names.iter().filter_map(|name| name.as_string()).collect()),
-            None if answer.is_truthy() => Members::All,
+            None if answer.as_bool() == Some(true) => Members::All,
             None => Members::Only(Vec::new()),
         }
     })

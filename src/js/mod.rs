@@ -159,8 +159,14 @@ impl Instance {
     /// # Errors
     /// An `Error` with the code `invalid_tool` and everything that is wrong with it.
     #[wasm_bindgen(js_name = registerEditor)]
-    pub fn register_editor(&self, name: String, owner: String, order: i32, edit: Function) -> Result<(), JsValue> {
-        let editor = Editor { name, owner, order, edit: definition::editor(edit) };
+    pub fn register_editor(&self, name: &str, owner: &str, order: i32, edit: &JsValue) -> Result<(), JsValue> {
+        let Some(edit) = edit.dyn_ref::<Function>() else {
+            return Err(error(
+                "invalid_tool",
+                &format!("editor \"{name}\": nothing edits; give it a function `edit(request)`"),
+            ));
+        };
+        let editor = Editor::new(name, owner, order, definition::editor(edit.clone()));
         let problems = self.app.register_editor(editor).err().unwrap_or_default();
         all_well("invalid_tool", &problems.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
@@ -228,13 +234,16 @@ impl Instance {
     /// # Errors
     /// An `Error` with the code `invalid_callback`: there is no such moment.
     #[wasm_bindgen(js_name = addCallback)]
-    pub fn add_callback(&self, when: &str, name: &str, function: Function) -> Result<(), JsValue> {
+    pub fn add_callback(&self, when: &str, name: &str, function: &JsValue) -> Result<(), JsValue> {
+        let Some(function) = function.dyn_ref::<Function>() else {
+            return Err(error("invalid_callback", "a callback must be a function"));
+        };
         let Some(moment) = When::parse(when) else {
             let words =
                 format!("\"{when}\" is no moment; there are before-model, after-model, before-tool, after-tool, error");
             return Err(error("invalid_callback", &words));
         };
-        self.app.services().callbacks.add(moment, name, callbacks::callback(function));
+        self.app.services().callbacks.add(moment, name, callbacks::callback(function.clone()));
         Ok(())
     }
 
@@ -249,10 +258,9 @@ impl Instance {
     /// # Errors
     /// An `Error` with the code `not_json`.
     pub fn complete(&self, call: String, answer: &JsValue) -> Result<(), JsValue> {
-        let told = from_js(answer).map_err(|why| error("not_json", &why))?;
-        let answer =
-            callbacks::answer(&told).ok_or_else(|| error("not_json", "an answer is { result } or { error }"))?;
-        self.app.complete(ToolCallId(call), answer);
+        let outcome = callbacks::answer("", answer);
+        let outcome = outcome.ok_or_else(|| error("not_json", "an answer is { result } or { error }"))?;
+        self.app.complete(ToolCallId(call), outcome.into());
         Ok(())
     }
 

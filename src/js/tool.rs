@@ -52,7 +52,7 @@ async fn call(name: &str, run: &JsValue, arguments: &Value, context: ToolContext
 
 /// A thrown value as a tool's error. An `Error` may say its `code`, whether it is `retryable`, and words for the
 /// `operator`.
-fn thrown_error(name: &str, thrown: &JsValue) -> ToolError {
+pub(super) fn thrown_error(name: &str, thrown: &JsValue) -> ToolError {
     let mut told = error::tool_error(name, &thrown_words(thrown));
     told.retryable = field(thrown, "retryable").is_truthy();
     told.operator = field(thrown, "operator").as_string();

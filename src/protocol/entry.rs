@@ -1,5 +1,7 @@
 //! The journal's lines. Knows nothing of where they are kept.
 
+use serde_json::Value;
+
 use crate::protocol::{AssistantMessage, Delta, MessageId, Millis, ModelError, RunId, Scope, ToolCallId, ToolResult};
 
 /// One line of a thread's journal: what happened, saved before the effect it allows.
@@ -33,6 +35,8 @@ pub enum Entry {
         approved: bool,
         /// The arguments as the user changed them.
         arguments: Option<String>,
+        /// What they said to the tool; null for nothing.
+        payload: Value,
     },
     /// A call is about to run.
     CallStart {

@@ -34,11 +34,12 @@ impl Entry {
                 ("status", answer.status.as_str().into()),
                 ("parts", answer.parts.iter().map(part_to_json).collect()),
             ]),
-            Self::Decision { call, approved, arguments } => fields(vec![
+            Self::Decision { call, approved, arguments, payload } => fields(vec![
                 ("entry", "decision".into()),
                 ("call", call.as_str().into()),
                 ("approved", (*approved).into()),
                 ("arguments", arguments.as_deref().into()),
+                ("payload", payload.clone()),
             ]),
             Self::CallStart { call, at, scope } => fields(vec![
                 ("entry", "call_start".into()),
@@ -97,6 +98,7 @@ impl Entry {
                 call: call()?,
                 approved: line.get("approved")?.as_bool()?,
                 arguments: text(line, "arguments"),
+                payload: line.get("payload").cloned().unwrap_or_default(),
             },
             "call_start" => {
                 Self::CallStart { call: call()?, at: at()?, scope: Scope::parse(line.get("scope")?.as_str()?)? }

@@ -4,7 +4,7 @@ use futures::future::LocalBoxFuture;
 use futures::stream::LocalBoxStream;
 
 use crate::agent::ToolRequest;
-use crate::protocol::{Answer, ContextItem, Entry, Event, Millis, ModelEvent, ModelRequest, ToolCallId};
+use crate::protocol::{Answer, ContextItem, Delta, Entry, Event, Millis, ModelEvent, ModelRequest, ToolCallId};
 use crate::session::Callbacks;
 
 /// What a world must be able to do. A browser is one, a test's fake another.
@@ -25,6 +25,9 @@ pub trait Host {
 
     /// Runs a tool behind the gateway; where the request names a job, waits for its end instead.
     fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer>;
+
+    /// Keeps what outlives the thread.
+    fn keep_state(&self, changes: &Delta);
 
     /// Keeps a text under a name, for the thread.
     fn save_artifact(&self, name: &str, content: String) -> LocalBoxFuture<'_, ()>;

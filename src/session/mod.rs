@@ -94,6 +94,7 @@ impl<H: Host + 'static> Driver<H> {
                 let answer = self.call_tool(request);
                 self.tools.push(Box::pin(async move { (call, answer.await) }));
             }
+            Output::KeepState(changes) => self.host.keep_state(&changes),
             Output::SaveArtifact { name, content } => self.host.save_artifact(&name, content).await,
             Output::CancelTool { call } => {
                 self.host.cancel_tool(&call);

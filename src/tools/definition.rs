@@ -134,9 +134,7 @@ impl Definition {
     #[must_use]
     pub fn hash(&self) -> String {
         let mut canonical = self.to_json();
-        for aside in
-            ["owner", "examples", "approval", "profiles", "requires", "timeoutMs", "label", "progress", "aliases"]
-        {
+        for aside in ["owner", "profiles", "requires", "timeoutMs", "label", "progress", "aliases"] {
             canonical.as_object_mut().map(|fields| fields.remove(aside));
         }
         Sha256::digest(canonical.to_string().as_bytes()).iter().fold(String::new(), |mut hex, byte| {

@@ -56,6 +56,7 @@ pub fn diff(before: &Definition, now: &Definition) -> Vec<String> {
         "description",
         "parameters",
         "output",
+        "examples",
         "scope",
         "risk",
         "replay",

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::protocol::{Names, Risk};
-use crate::tools::{Definition, Problem, diff};
+use crate::tools::{Approval, Definition, Problem, Words, diff};
 
 /// Where tools come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,8 +143,17 @@ fn ours(source: &Source, rule: &Allowed, mut tool: Definition) -> Definition {
     tool.owner.clone_from(&source.owner);
     tool.replay = Definition::usual_replay(rule.risk);
     tool.risk = rule.risk;
-    tool.aliases.clear();
-    tool
+    // None of this is a source's to say: it would be read by the model or the user, or decide whom the tool is for.
+    Definition {
+        approval: Approval::default(),
+        examples: Vec::new(),
+        label: Words::default(),
+        progress: Words::default(),
+        profiles: Vec::new(),
+        requires: Names::default(),
+        aliases: Vec::new(),
+        ..tool
+    }
 }
 
 fn problem(source: &Source, message: String) -> Problem {

@@ -149,8 +149,10 @@ impl Registry {
     /// Takes a tool or an editor out; `false` where there was none.
     pub fn unregister(&mut self, name: &str) -> bool {
         let editors = self.editors.len();
-        self.editors.retain(|editor| editor.name != name);
-        let Some(tool) = self.tools.remove(name) else { return self.editors.len() < editors };
+        let tool = self.tools.remove(name);
+        let is_tool = tool.is_some();
+        self.editors.retain(|editor| editor.name != name || editor.of_tool != is_tool);
+        let Some(tool) = tool else { return self.editors.len() < editors };
         for alias in &tool.definition.aliases {
             self.aliases.remove(&alias.name);
         }
@@ -256,7 +258,7 @@ impl Registry {
         offers.push(Arc::new(offer));
         if let Some(edit) = editor {
             let (name, owner) = (definition.name.clone(), definition.owner.clone());
-            self.insert_editor(Editor { name, owner, order: 0, edit });
+            self.insert_editor(Editor { name, owner, order: 0, edit, of_tool: true });
         }
         let name = definition.name.clone();
         let toolset = toolset.map(str::to_owned);

@@ -48,6 +48,16 @@ pub struct Editor {
     pub order: i32,
     /// What it does.
     pub edit: Edit,
+    /// Whether it is a function tool's, and goes with it.
+    pub(super) of_tool: bool,
+}
+
+impl Editor {
+    /// An editor that is no function tool.
+    #[must_use]
+    pub fn new(name: &str, owner: &str, order: i32, edit: Edit) -> Self {
+        Self { name: name.to_owned(), owner: owner.to_owned(), order, edit, of_tool: false }
+    }
 }
 
 /// What an editor adds to a request.

@@ -171,7 +171,7 @@ pub(super) fn toolset(toolset: &Toolset, earlier: Option<&Toolset>) -> Vec<Probl
 
 pub(super) fn editor(editor: &Editor, others: &[Editor]) -> Vec<Problem> {
     let mut faults = of_named(&editor.name, &editor.owner);
-    if let Some(earlier) = others.iter().find(|other| other.name == editor.name) {
+    if let Some(earlier) = others.iter().find(|other| other.name == editor.name && !other.of_tool) {
         let owner = owner_words(&earlier.owner);
         faults.push(format!("the name is taken by an editor of {owner}; unregister that one first"));
     }

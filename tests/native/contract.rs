@@ -84,6 +84,17 @@ fn of_two_calls_of_a_step_that_write_one_key_the_later_calls_value_stays_whichev
 }
 
 #[test]
+fn what_outlives_the_thread_is_kept_once_a_step_in_call_order() {
+    let mut world =
+        with(vec![tool("weather_read", Scope::Server, Risk::Read), tool("page_look", Scope::Browser, Risk::Read)]);
+    stepped(&mut world, &[("a", "weather_read", OSLO), ("b", "page_look", OSLO)]);
+    answer(&mut world, "page_look", changing(fine(), &json!({ "app:last": "second", "city": "Rome" })));
+    assert_eq!(world.kept, [] as [Value; 0], "the step is not over");
+    answer(&mut world, "weather_read", changing(fine(), &json!({ "app:last": "first", "user:x": 1, "temp:y": 2 })));
+    assert_eq!(world.kept, [json!({ "app:last": "second", "user:x": 1 })]);
+}
+
+#[test]
 fn after_a_reload_the_thread_remembers_its_own_and_is_told_the_rest() {
     let mut world = with(vec![tool("weather_read", Scope::Server, Risk::Read)]);
     stepped(&mut world, &[("a", "weather_read", OSLO)]);
@@ -175,6 +186,26 @@ fn a_job_that_ends_while_the_last_answer_is_written_begins_another_run() {
     assert!(world.run.is_running());
     world.answer("It is done.");
     assert_eq!(world.ends(), ["completed", "completed"]);
+}
+
+#[test]
+fn a_long_running_call_is_counted_once_at_its_end_under_its_tools_name() {
+    let mut export = tool("orders_export", Scope::Server, Risk::Read);
+    export.long_running = true;
+    export.aliases = vec![Alias { name: "export_orders".to_owned(), offered: false }];
+    let mut world = with(vec![export]);
+    stepped(&mut world, &[("a", "export_orders", OSLO)]);
+    answer(&mut world, "export_orders", Outcome::Interim(Job { id: "j".to_owned(), state: Value::Null }).into());
+    world.answer("It is on its way.");
+    assert_eq!(settled(&world), []);
+    world.at += 5_000;
+    answer(&mut world, "export_orders", Outcome::Result(fine()).into());
+    let counted = settled(&world);
+    assert_eq!(counted.len(), 1);
+    assert_eq!(
+        (counted[0].tool.as_str(), counted[0].alias.as_deref(), counted[0].ms),
+        ("orders_export", Some("export_orders"), 5_000)
+    );
 }
 
 #[test]
@@ -468,7 +499,7 @@ fn a_toolset_is_resolved_for_each_request_and_closed_with_all_its_tools() {
 // ---- editors ----
 
 fn editor(name: &str, order: i32, edit: impl Fn(&ModelRequest) -> Additions + Send + Sync + 'static) -> Editor {
-    Editor { name: name.to_owned(), owner: "tests".to_owned(), order, edit: Arc::new(edit) }
+    Editor::new(name, "tests", order, Arc::new(edit))
 }
 
 #[test]
@@ -505,6 +536,8 @@ fn editors_add_to_each_request_in_their_order_and_are_no_function() {
     assert!(registry.unregister("the_first"));
     assert!(registry.unregister("weather_read"), "with what it edits");
     assert!(!registry.unregister("the_first"));
+    registry.register(vec![executed(tool("the_second", Scope::Server, Risk::Read))]).unwrap();
+    assert!(registry.unregister("the_second"), "the tool of that name, and not the editor");
     let mut world = Loop::new();
     world.tools(Arc::new(registry));
     world.user("Hello");
@@ -516,7 +549,7 @@ fn an_editor_without_a_name_or_an_owner_or_of_a_taken_name_is_refused() {
     let mut registry = Registry::default();
     let nothing = |_: &ModelRequest| Additions::default();
     registry.register_editor(editor("house_style", 0, nothing)).unwrap();
-    let bad = Editor { owner: " ".to_owned(), ..editor("x", 0, nothing) };
+    let bad = Editor::new("x", " ", 0, Arc::new(nothing));
     let words: Vec<String> = registry.register_editor(bad).unwrap_err().iter().map(ToString::to_string).collect();
     assert_eq!(words.len(), 2, "{words:?}");
     let taken = registry.register_editor(editor("house_style", 0, nothing)).unwrap_err();
@@ -608,6 +641,19 @@ fn what_the_user_granted_stays_when_rules_are_told_anew_and_goes_with_the_user()
     world.give(Input::ForgetGrants);
     world.step(&[("c", "note_write", OSLO)]);
     assert_eq!(state_of(&world, "note_write"), "approval-requested", "of another user");
+}
+
+#[test]
+fn a_yes_to_a_question_that_asks_each_time_holds_for_this_call_alone() {
+    let rules =
+        json!([{ "when": { "arguments": "model" }, "then": "ask", "reason": "Only this once.", "once": false }]);
+    let mut world = ruled(&rules, vec![tool("note_write", Scope::Server, Risk::Write)]);
+    world.user("How is Rome?");
+    world.step(&[("a", "note_write", OSLO)]);
+    world.approve("note_write", None);
+    world.works("note_write", &fine());
+    world.step(&[("b", "note_write", ROME)]);
+    assert_eq!(state_of(&world, "note_write"), "approval-requested", "by the default, which nobody has answered");
 }
 
 #[test]

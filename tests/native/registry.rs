@@ -179,13 +179,15 @@ type Change = fn(&mut Definition);
 fn a_hash_changes_with_whatever_page_and_gateway_must_agree_on() {
     let hash = weather().hash();
     assert_eq!(hash.len(), 64);
-    let changes: [(&str, Change); 9] = [
+    let changes: [(&str, Change); 11] = [
         ("name", |tool| tool.name.push('x')),
         ("version", |tool| tool.version.push('x')),
         ("description", |tool| tool.description.push('x')),
         ("parameters", |tool| tool.parameters = Arc::new(json!({ "type": "object" }))),
         ("scope", |tool| tool.scope = Scope::Browser),
         ("risk", |tool| tool.risk = Risk::Write),
+        ("approval", |tool| tool.approval = Approval::Always),
+        ("examples", |tool| tool.examples.push(json!({ "city": "Oslo" }))),
         ("same owner", |tool| tool.owner.push('x')),
         ("same label", |tool| tool.label = "x".into()),
         ("same timeout", |tool| tool.timeout_ms = Some(5)),

@@ -894,6 +894,27 @@ fn a_question_that_was_open_is_open_again() {
 }
 
 #[test]
+fn what_the_user_had_said_to_a_tool_is_said_again() {
+    let mut idempotent = tools::tool("asks_itself", Scope::Browser, pagehand::protocol::Risk::Write);
+    idempotent.approval = pagehand::tools::Approval::Tool;
+    idempotent.replay = pagehand::protocol::Replay::Idempotent;
+    let registry = tools::registry(vec![idempotent]);
+    let mut world = asked();
+    world.tools(std::sync::Arc::clone(&registry));
+    world.stop();
+    world.user("Again.");
+    world.step(&[("a", "asks_itself", OSLO)]);
+    world.outcome(&world.id("asks_itself"), Outcome::NeedsApproval { reason: "Why.".to_owned(), payload: Value::Null });
+    let decision = pagehand::agent::Decision::Approve { arguments: None, payload: json!({ "limit": 10 }) };
+    world.give(Input::Decision { call: world.id("asks_itself"), decision });
+    world.reload();
+    world.tools(registry);
+    world.give(Input::Resume);
+    let again = world.started.last().unwrap();
+    assert_eq!((again.resumed, again.approved, &again.payload), (true, true, &json!({ "limit": 10 })));
+}
+
+#[test]
 fn what_the_user_had_refused_stays_refused() {
     let world = resumed(&[("a", "order_refund", OSLO), ("b", "weather_read", OSLO)], |world| {
         world.deny("order_refund", Some("Not today."));

@@ -12,8 +12,8 @@ use futures::stream::{LocalBoxStream, StreamExt};
 use futures::task::LocalSpawnExt;
 use pagehand::agent::{Config, Decision, Limits, Run, ToolRequest};
 use pagehand::protocol::{
-    Answer, ContextItem, Entry, Event, FinishReason, Millis, ModelEvent, ModelRequest, Outcome, ThreadId, ToolCallId,
-    ToolError,
+    Answer, ContextItem, Delta, Entry, Event, FinishReason, Millis, ModelEvent, ModelRequest, Outcome, ThreadId,
+    ToolCallId, ToolError,
 };
 use pagehand::session::{Callback, Callbacks, Handle, Host, Moment, Reply, When, session};
 use pagehand::tools::Registry;
@@ -79,6 +79,10 @@ impl Host for World {
 
     fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {
         self.call("server", &request)
+    }
+
+    fn keep_state(&self, _: &Delta) {
+        self.log("keeps state");
     }
 
     fn save_artifact(&self, name: &str, _: String) -> LocalBoxFuture<'_, ()> {

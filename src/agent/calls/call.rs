@@ -32,7 +32,7 @@ pub(in crate::agent) struct Call {
     pub(in crate::agent) resumed: bool,
     /// The older name the model called it by.
     alias: Option<String>,
-    started: Option<Millis>,
+    pub(in crate::agent) started: Option<Millis>,
     /// What it changed of the state.
     pub(in crate::agent) changes: Delta,
     /// The job it started.
@@ -50,7 +50,16 @@ pub(in crate::agent) enum State {
     /// Checked, not yet judged.
     Ready,
     /// The user is asked: by the policy, or because the tool wants it.
-    Asked { reason: String, payload: Value, by_policy: bool },
+    Asked {
+        /// Why.
+        reason: String,
+        /// What the tool asks.
+        payload: Value,
+        /// Whether the policy asks, or the tool itself.
+        by_policy: bool,
+        /// Whether a yes holds for the tool until the page is closed.
+        once: bool,
+    },
     /// It runs.
     Running { deadline: Millis, timeout_ms: u64 },
     /// It has its result.
@@ -111,10 +120,11 @@ impl Call {
     pub(in crate::agent) fn approve_again(
         &mut self,
         arguments: Option<String>,
-        approved: bool,
+        decided: Option<Value>,
         tools: &Resolved,
     ) -> Result<(), ToolError> {
-        self.approve(arguments, Value::Null, tools)?;
+        let approved = decided.is_some();
+        self.approve(arguments, decided.unwrap_or_default(), tools)?;
         self.approved = approved;
         Ok(())
     }
@@ -149,8 +159,8 @@ impl Call {
     /// What the policy says of a ready call; `true` where it may run.
     pub(in crate::agent) fn judge(&mut self, policy: &Policy, memory: &Memory, thread: &Transcript) -> bool {
         match self.verdict(policy, memory, thread) {
-            Some(Verdict::Ask { reason, .. }) => {
-                self.state = State::Asked { reason, payload: Value::Null, by_policy: true };
+            Some(Verdict::Ask { reason, once }) => {
+                self.state = State::Asked { reason, payload: Value::Null, by_policy: true, once };
                 false
             }
             Some(Verdict::Refuse { reason }) => {
@@ -221,7 +231,7 @@ impl Call {
                 self.settle(&error::tool_error(&self.call.name, &format!("it was approved, but: {reason}")));
             }
             Outcome::NeedsApproval { reason, payload } => {
-                self.state = State::Asked { reason, payload, by_policy: false };
+                self.state = State::Asked { reason, payload, by_policy: false, once: false };
             }
         }
     }

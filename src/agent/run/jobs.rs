@@ -4,25 +4,35 @@
 use crate::agent::Output;
 use crate::agent::calls;
 use crate::agent::result;
-use crate::agent::run::settle::lasting;
+use crate::agent::run::settle::{keep, lasting};
 use crate::agent::run::{Phase, Run};
 use crate::agent::transcript::OpenJob;
 use crate::protocol::{
-    Answer, Entry, Event, Message, MessageId, Outcome, Settled, ToolCallId, ToolMessage, ToolResult,
+    Answer, Delta, Entry, Event, Message, MessageId, Millis, Outcome, Settled, ToolCallId, ToolMessage, ToolResult,
 };
 use crate::tools::error;
 
+/// A job at work.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub(super) job: OpenJob,
+    /// When its call started; `None` where a reload lies between.
+    pub(super) since: Option<Millis>,
+    /// Whether somebody waits for it; nobody does before its tool is known.
+    pub(super) watched: bool,
+}
+
 impl Run {
-    pub(super) fn start_job(&mut self, job: OpenJob) {
+    pub(super) fn start_job(&mut self, job: OpenJob, since: Option<Millis>) {
         self.transcript.start_job(&job.call.id);
-        self.jobs.push((job, false));
+        self.jobs.push(Watched { job, since, watched: false });
         self.watch_jobs();
     }
 
     /// Has somebody wait for each job whose tool is known. After a reload the tools come later than the jobs.
     pub(super) fn watch_jobs(&mut self) {
         let mut jobs = std::mem::take(&mut self.jobs);
-        for (job, watched) in jobs.iter_mut().filter(|(_, watched)| !watched) {
+        for Watched { job, watched, .. } in jobs.iter_mut().filter(|one| !one.watched) {
             if let Some(definition) = self.registry.find(&job.call.name).cloned() {
                 *watched = true;
                 let mut request = self.request(definition, job.call.id.clone());
@@ -39,11 +49,14 @@ impl Run {
         if matches!(answer.outcome, Outcome::Interim(_) | Outcome::NeedsApproval { .. }) {
             return false;
         }
-        let Some(at) = self.jobs.iter().position(|(job, _)| job.call.id == *id) else { return false };
-        let (job, _) = self.jobs.remove(at);
+        let Some(at) = self.jobs.iter().position(|one| one.job.call.id == *id) else { return false };
+        let Watched { job, since, .. } = self.jobs.remove(at);
         let result = self.result_of_job(&job, &answer.outcome);
         self.state.apply(&answer.changes, |_| true);
-        self.close_job(job, result, answer);
+        let mut kept = Delta::default();
+        keep(&mut kept, &answer.changes);
+        self.keep_state(kept);
+        self.close_job(job, since, result, answer);
         // Nobody is waiting for it: the agent is told at once, in a run of its own. One at work is told in its next step.
         if matches!(self.phase, Phase::Idle) {
             self.tell_of_jobs();
@@ -69,16 +82,16 @@ impl Run {
     }
 
     pub(super) fn cancel_job(&mut self, id: &ToolCallId) {
-        let Some(at) = self.jobs.iter().position(|(job, _)| job.call.id == *id) else { return };
-        let (job, _) = self.jobs.remove(at);
+        let Some(at) = self.jobs.iter().position(|one| one.job.call.id == *id) else { return };
+        let Watched { job, since, .. } = self.jobs.remove(at);
         self.outputs.push_back(Output::CancelTool { call: id.clone() });
         let cancelled = Outcome::Error(error::cancelled(&job.call.name, true));
         let result = calls::late_result(id.clone(), &cancelled);
         // The user knows; the agent is told when they speak next.
-        self.close_job(job, result, &Answer::from(cancelled));
+        self.close_job(job, since, result, &Answer::from(cancelled));
     }
 
-    fn close_job(&mut self, job: OpenJob, result: ToolResult, answer: &Answer) {
+    fn close_job(&mut self, job: OpenJob, since: Option<Millis>, result: ToolResult, answer: &Answer) {
         let OpenJob { call, message, .. } = job;
         let id = MessageId(format!("{}j", call.id));
         let name = call.name.clone();
@@ -91,8 +104,11 @@ impl Run {
         let tool = self.registry.find(&name);
         let scope = tool.map(|tool| tool.scope);
         let (owner, version) = tool.map(|tool| (tool.owner.clone(), tool.version.clone())).unwrap_or_default();
+        let tool = tool.map_or_else(|| name.clone(), |tool| tool.name.clone());
+        let alias = (tool != name).then(|| name.clone());
         let outcome = result.error.clone().unwrap_or_else(|| "ok".to_owned());
-        self.event(Event::Settled(Settled { tool: name.clone(), owner, version, outcome, ms: 0, alias: None }));
+        let ms = since.map_or(0, |since| self.at.saturating_sub(since));
+        self.event(Event::Settled(Settled { tool, owner, version, outcome, ms, alias }));
         let mut view = calls::view(&message, &call, scope, calls::settled_state(&result), self.at);
         self.transcript.arguments_of(&call).clone_into(&mut view.arguments);
         self.event(Event::Call(view));

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use crate::agent::calls::{self, Call};
 use crate::agent::limits::Spent;
+use crate::agent::run::jobs::Watched;
 use crate::agent::run::resume::Interrupted;
 use crate::agent::stream::Stream;
-use crate::agent::transcript::OpenJob;
 use crate::agent::{Input, Limits, Output, Transcript};
 use crate::protocol::{
     AssistantMessage, CallState, CallView, EndReason, Entry, Event, IdMint, Lifetime, Message, MessageId, Millis,
@@ -49,8 +49,7 @@ pub struct Run {
     policy: Policy,
     state: State,
     transcript: Transcript,
-    /// Jobs at work; those whose tool is not known yet are not watched yet.
-    jobs: Vec<(OpenJob, bool)>,
+    jobs: Vec<Watched>,
     /// Ends of jobs that no model has been told of.
     untold: Vec<Message>,
     phase: Phase,
@@ -115,7 +114,7 @@ impl Run {
         run.interrupt(&mut unfinished);
         run.state = unfinished.state;
         run.untold = unfinished.untold;
-        run.jobs = unfinished.jobs.into_iter().map(|job| (job, false)).collect();
+        run.jobs = unfinished.jobs.into_iter().map(|job| Watched { job, since: None, watched: false }).collect();
         for ToolMessage { id, result } in unfinished.settled {
             run.save(Entry::Result { result, message: id, changes: Names::default(), job: None, by: None });
         }

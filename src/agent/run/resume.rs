@@ -86,7 +86,7 @@ impl Run {
         if made.is_settled() {
             return self.announce(made);
         }
-        if open.decided.get(id) == Some(&false) {
+        if open.decided.get(id) == Some(&None) {
             made.settle(&error::denied(&call.name, None));
             return self.announce(made);
         }
@@ -96,11 +96,11 @@ impl Run {
             return self.announce(made);
         }
         made.resumed = started;
-        if started || open.decided.contains(id) {
+        let decided = open.decided.get(id).cloned().flatten();
+        if started || decided.is_some() {
             let arguments = self.transcript.arguments_of(call).to_owned();
             let changed = (arguments != call.arguments).then_some(arguments);
-            let approved = open.decided.contains(id);
-            if let Err(error) = made.approve_again(changed, approved, &active.tools) {
+            if let Err(error) = made.approve_again(changed, decided, &active.tools) {
                 made.settle(&error);
                 return self.announce(made);
             }

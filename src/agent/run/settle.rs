@@ -64,7 +64,8 @@ impl Run {
             }
             let by = call.by.clone();
             self.save(Entry::Result { result, message, changes: lasting(&call.changes), job, by });
-            if let Some(settled) = call.settled(self.at) {
+            // A call that goes on by itself is counted at its end.
+            if let Some(settled) = call.settled(self.at).filter(|_| call.job.is_none()) {
                 self.event(Event::Settled(settled));
             }
         }
@@ -111,22 +112,28 @@ impl Run {
 
     fn decide_call(&mut self, active: &Active, call: &mut Call, decision: Decision) {
         let id = call.call.id.clone();
+        let holds = matches!(call.state, State::Asked { once: true, .. });
         match decision {
             Decision::Approve { arguments, payload } => {
                 if let Err(error) = call.approve(arguments.clone(), payload, &active.tools) {
                     return self.event(Event::DecisionRefused { call: id, reason: error.message });
                 }
-                if let Some(tool) = &call.tool {
+                if let Some(tool) = call.tool.as_deref().filter(|_| holds) {
                     self.policy.grant(tool);
                 }
                 if let Some(arguments) = &arguments {
                     self.transcript.change_arguments(&id, arguments.clone());
                 }
-                self.save(Entry::Decision { call: id, approved: true, arguments });
+                self.save(Entry::Decision { call: id, approved: true, arguments, payload: call.payload.clone() });
                 self.start_call(active, call);
             }
             Decision::Deny { reason } => {
-                self.save(Entry::Decision { call: id, approved: false, arguments: None });
+                self.save(Entry::Decision {
+                    call: id,
+                    approved: false,
+                    arguments: None,
+                    payload: serde_json::Value::Null,
+                });
                 call.settle(&error::denied(&call.call.name, reason.as_deref()));
                 self.announce(call);
             }
@@ -154,15 +161,37 @@ impl Run {
 
     /// Puts the results of settled calls behind their answer, in call order, and takes over what they changed.
     pub(super) fn append(&mut self, calls: Vec<Call>) {
+        let mut kept = Delta::default();
         for mut call in calls {
             if let State::Settled(result) = call.state {
                 self.state.apply(&call.changes, |_| true);
+                keep(&mut kept, &call.changes);
                 if let Some(job) = call.job.take() {
-                    self.start_job(OpenJob { call: call.call.clone(), message: call.message.clone(), job: job.id });
+                    self.start_job(
+                        OpenJob { call: call.call.clone(), message: call.message.clone(), job: job.id },
+                        call.started,
+                    );
                 }
                 let id = result_message_id(&call.call.id);
                 self.transcript.push(Message::Tool(ToolMessage { id, result }));
             }
+        }
+        self.keep_state(kept);
+    }
+
+    /// Has what outlives the thread kept.
+    pub(super) fn keep_state(&mut self, changes: Delta) {
+        if !changes.is_empty() {
+            self.outputs.push_back(Output::KeepState(changes));
+        }
+    }
+}
+
+/// Takes over those changes that outlive the thread.
+pub(super) fn keep(kept: &mut Delta, changes: &Delta) {
+    for (key, value) in changes.iter() {
+        if matches!(Lifetime::of(key), Lifetime::App | Lifetime::User) {
+            kept.insert(key.to_owned(), value.clone());
         }
     }
 }

@@ -88,7 +88,8 @@ fn sheet(path: &Path, surroundings: &Surroundings) -> Sheet {
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut sheet = Sheet { file, ..Sheet::default() };
     let text = text(path);
-    let holds_rules = text.as_ref().is_ok_and(|text| text.contains("[[policy]]"));
+    // However it is written: a file that can not be parsed is not asked twice.
+    let holds_rules = text.as_ref().is_ok_and(|text| text.contains("policy"));
     match text.and_then(|text| parse(&text)) {
         Ok(tables) => sheet.fill(&tables, path.parent().unwrap_or(Path::new(".")), surroundings),
         Err(why) => {

@@ -17,7 +17,7 @@ mod url;
 use std::sync::Arc;
 
 pub(super) use crate::gateway::http::body::Body;
-pub(super) use crate::gateway::http::spec::{JSON, Leftovers, Spec, headers, read};
+pub(super) use crate::gateway::http::spec::{JSON, Leftovers, Spec, headers, is_ours_alone, read};
 pub(super) use crate::gateway::http::template::Template;
 pub(super) use crate::gateway::http::url::Address;
 

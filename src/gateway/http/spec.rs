@@ -62,8 +62,24 @@ const DEFAULT_MAX_BYTES: u64 = 1024 * 1024;
 // A page takes no longer result.
 const MOST_BYTES: u64 = 2 * 1024 * 1024;
 // What the connection itself decides.
-const NOT_OURS: [&str; 8] =
-    ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "idempotency-key"];
+const NOT_OURS: [&str; 11] = [
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "upgrade",
+    "te",
+    "trailer",
+    "idempotency-key",
+];
+
+/// Whether a header decides where a request goes or how the connection is used: nobody's to set but ours.
+pub(in crate::gateway) fn is_ours_alone(name: &str) -> bool {
+    NOT_OURS.contains(&name.to_ascii_lowercase().as_str())
+}
 
 /// The spec of `[tool.http]`; `Err`: every fault of it.
 pub(in crate::gateway) fn read(
@@ -140,7 +156,7 @@ pub(in crate::gateway) fn headers(
 fn header(name: &str, value: &Value, setting: &Setting<'_>) -> Result<(HeaderName, Template), String> {
     let text = value.as_str().ok_or("it must be a text")?;
     let parsed: HeaderName = name.parse().map_err(|_| "that is no name of a header")?;
-    if NOT_OURS.contains(&parsed.as_str()) {
+    if is_ours_alone(parsed.as_str()) {
         return Err("it is not for a tool to set".to_owned());
     }
     let template = Template::parse(text, At::Header, &*setting.surroundings.variable)?;

@@ -4,7 +4,7 @@ use reqwest::Url;
 use reqwest::header::HeaderValue;
 use serde_json::{Map, Value};
 
-use crate::gateway::http::{Body, Leftovers, Template};
+use crate::gateway::http::{Body, Leftovers, Template, is_ours_alone};
 use crate::gateway::openapi::document::{Document, Found};
 use crate::gateway::openapi::schema::convert;
 
@@ -54,6 +54,11 @@ impl Parts {
 
     fn parameter(&mut self, document: &Document, parameter: &Value, place: &str, name: &str) -> Result<(), String> {
         let is_required = parameter.get("required") == Some(&Value::Bool(true)) || place == "path";
+        // A model that writes one of the connection's own would choose the host, or end a request where it likes.
+        if place == "header" && (is_ours_alone(name) || name.eq_ignore_ascii_case("cookie")) {
+            let words = "it is a header that is not for a tool to set";
+            return if is_required { Err(words.to_owned()) } else { Ok(()) };
+        }
         let ignored = place == "header" && IGNORED_HEADERS.contains(&name.to_ascii_lowercase().as_str());
         if ignored || (place == "cookie" && !is_required) {
             return Ok(());

@@ -7,7 +7,7 @@ use futures::future::{Either, select};
 use serde_json::Value;
 
 use crate::browser::tools::BrowserTool;
-use crate::browser::{Served, ServedTool, sleep};
+use crate::browser::{Refused, Served, ServedTool, sleep};
 use crate::protocol::{Names, Scope, object};
 use crate::tools::{
     Definition, Edit, Editor, Executor, Expected, Policy, Problem, Registration, Registry, Rules, Toolset, cross_check,
@@ -17,6 +17,8 @@ use crate::ui::app::{App, RegisterError};
 
 // A message waits no longer than this for a gateway to list its tools.
 const LIST_MS: u64 = 8000;
+// Tools are registered one after another; they are asked about once.
+const CHECK_MS: u64 = 50;
 
 /// A tool that runs in the page.
 pub struct PageTool {
@@ -36,8 +38,13 @@ pub(super) struct Catalog {
     expected: Option<Vec<Expected>>,
     /// What the gateway serves, with its hashes: in the registry or not.
     served: Vec<ServedTool>,
-    /// What is wrong with tools that can not be used.
+    /// What is wrong with tools of the gateway that can not be used: found here, and said by the gateway.
     refused: Vec<String>,
+    faults: Vec<String>,
+    /// What the model's provider, or a profile's budget, refuses of the page's tools.
+    checked: Vec<String>,
+    /// Counts the questions about them: only the latest answer counts.
+    asked: u32,
     /// What frees a toolset's resources.
     closers: Names<Rc<dyn Fn()>>,
 }
@@ -50,8 +57,22 @@ impl Catalog {
             expected: None,
             served: Vec::new(),
             refused: Vec::new(),
+            faults: Vec::new(),
+            checked: Vec::new(),
+            asked: 0,
             closers: Names::default(),
         }
+    }
+
+    // Everything that can not be used, and why.
+    fn all_refused(&self, profile: &str) -> Vec<String> {
+        let problem = self.registry.check_profile(profile).map(|problem| problem.to_string());
+        self.refused.iter().chain(&self.faults).chain(&self.checked).cloned().chain(problem).collect()
+    }
+
+    fn own(&self) -> Vec<Definition> {
+        let own = self.registry.definitions().filter(|tool| tool.scope == Scope::Browser && tool.owner != "pagehand");
+        own.map(|tool| Definition::clone(tool)).collect()
     }
 
     pub(super) fn close_all(&mut self) {
@@ -119,11 +140,10 @@ impl App {
     pub fn register_tool(&self, tool: PageTool) -> Result<(), RegisterError> {
         let PageTool { definition, run, editor } = tool;
         let name = definition.name.clone();
-        let checked = definition.clone();
         self.inner.catalog.borrow_mut().registry.register(vec![in_page(definition, editor)])?;
         self.inner.tools.insert(&name, run);
         self.publish();
-        self.ask_about(vec![checked]);
+        self.ask_about_own();
         Ok(())
     }
 
@@ -138,7 +158,6 @@ impl App {
         close: Option<Rc<dyn Fn()>>,
     ) -> Result<(), RegisterError> {
         let name = toolset.name.clone();
-        let definitions: Vec<Definition> = tools.iter().map(|tool| tool.definition.clone()).collect();
         let mut runs = Vec::new();
         let mut registrations = Vec::new();
         for PageTool { definition, run, editor } in tools {
@@ -155,7 +174,7 @@ impl App {
             self.inner.tools.insert(&name, run);
         }
         self.publish();
-        self.ask_about(definitions);
+        self.ask_about_own();
         Ok(())
     }
 
@@ -237,7 +256,8 @@ impl App {
             .collect();
         report["calls"] = counts["calls"].take();
         report["unknown"] = counts["unknown"].take();
-        report["refused"] = catalog.refused.iter().map(String::as_str).collect();
+        let refused = catalog.all_refused(&self.inner.options.profile);
+        report["refused"] = refused.into_iter().map(Value::from).collect();
         report
     }
 
@@ -287,12 +307,7 @@ impl App {
         let mut catalog = self.inner.catalog.borrow_mut();
         let changed = catalog.take_served(served.tools);
         catalog.policy = served.policy.unwrap_or_default();
-        catalog.refused.extend(served.faults);
-        let problem = catalog.registry.check_profile(&self.inner.options.profile);
-        catalog.refused.extend(problem.iter().map(ToString::to_string));
-        let own =
-            catalog.registry.definitions().filter(|tool| tool.scope == Scope::Browser && tool.owner != "pagehand");
-        let own: Vec<Definition> = own.map(|tool| Definition::clone(tool)).collect();
+        catalog.faults = served.faults;
         drop(catalog);
         self.inner.served.set(true);
         self.store.agent.set(served.agent);
@@ -300,29 +315,47 @@ impl App {
         self.publish();
         // A run that a reload cut off was waiting for the tools.
         self.handle().resume();
-        self.ask_about(own);
+        self.ask_about_own();
         changed
     }
 
     fn tell_of_refused(&self) {
-        let refused = self.inner.catalog.borrow().refused.join("; ");
+        let refused = self.inner.catalog.borrow().all_refused(&self.inner.options.profile).join("; ");
         self.store.notice.set((!refused.is_empty()).then(|| format!("Some tools can not be used: {refused}")));
     }
 
-    // Which provider answers is the gateway's to know, and so is what it refuses in a definition.
-    fn ask_about(&self, definitions: Vec<Definition>) {
-        if definitions.is_empty() || !self.inner.served.get() {
-            return;
-        }
+    // Which provider answers is the gateway's to know, and so is what it refuses in a definition. The page's tools are
+    // asked about together: a profile's budget is for all of them.
+    fn ask_about_own(&self) {
+        let asked = {
+            let mut catalog = self.inner.catalog.borrow_mut();
+            catalog.asked += 1;
+            catalog.asked
+        };
         let app = self.clone();
         leptos::task::spawn_local(async move {
-            let refused = app.inner.gateway.refusals(&definitions).await;
-            for (name, words) in refused {
-                app.inner.catalog.borrow_mut().refused.push(words);
-                app.unregister(&name);
-                app.tell_of_refused();
+            sleep(CHECK_MS).await;
+            let current = || app.inner.catalog.borrow().asked == asked;
+            let own = app.inner.catalog.borrow().own();
+            if own.is_empty() || !app.inner.served.get() || !current() {
+                return;
+            }
+            let refused = app.inner.gateway.refusals(&own).await;
+            if current() {
+                app.take_refusals(refused);
             }
         });
+    }
+
+    fn take_refusals(&self, refused: Vec<Refused>) {
+        let told = !refused.is_empty() || !self.inner.catalog.borrow().checked.is_empty();
+        self.inner.catalog.borrow_mut().checked = refused.iter().map(|one| one.words.clone()).collect();
+        for tool in refused.iter().filter_map(|one| one.tool.as_deref()) {
+            self.unregister(tool);
+        }
+        if told {
+            self.tell_of_refused();
+        }
     }
 }
 

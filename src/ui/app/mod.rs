@@ -259,7 +259,9 @@ impl App {
         let registry = Arc::new(self.registry());
         self.store.registry.set(Arc::clone(&registry));
         let handle = self.handle();
-        handle.state(crate::browser::shared_state::load(&self.inner.services.user_id()));
+        if let Some(state) = crate::browser::shared_state::load(&self.inner.services.user_id()) {
+            handle.state(state);
+        }
         handle.facts(self.inner.facts.borrow().clone());
         // The page's own rules go before the gateway's: the first that holds decides.
         let mut policy = self.inner.policy.borrow().clone().unwrap_or_default();

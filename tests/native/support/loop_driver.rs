@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pagehand::agent::{Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
 use pagehand::protocol::{
     CallView, Entry, Event, FinishReason, Message, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome, Replay,
-    ThreadId, ToolCallId, ToolError,
+    ThreadId, ToolCallId, ToolError, delta_to_json,
 };
 use pagehand::tools::Registry;
 use serde_json::{Value, json};
@@ -27,6 +27,8 @@ pub(crate) struct Loop {
     pub(crate) started: Vec<ToolRequest>,
     /// The jobs that are waited for, in order.
     pub(crate) watched: Vec<ToolRequest>,
+    /// What was kept beyond the thread.
+    pub(crate) kept: Vec<Value>,
     /// What was kept aside: names and texts.
     pub(crate) artifacts: Vec<(String, String)>,
     pub(crate) cancelled_tools: Vec<ToolCallId>,
@@ -67,6 +69,7 @@ impl Loop {
             started: Vec::new(),
             watched: Vec::new(),
             artifacts: Vec::new(),
+            kept: Vec::new(),
             cancelled_tools: Vec::new(),
             cancelled_models: Vec::new(),
             model: 0,
@@ -294,6 +297,7 @@ impl Loop {
                     self.started.push(request);
                 }
                 Output::CancelTool { call } => self.cancelled_tools.push(call),
+                Output::KeepState(changes) => self.kept.push(delta_to_json(&changes)),
                 Output::SaveArtifact { name, content } => self.artifacts.push((name, content)),
             }
         }
