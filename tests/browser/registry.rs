@@ -104,10 +104,8 @@ async fn all_faults_of_a_toolset_come_together_and_none_of_it_is_registered() {
 #[test]
 async fn an_editor_adds_instructions_context_and_options_and_one_that_throws_adds_nothing() {
     let (network, panel) = opened().await;
-    let edit = |code: &str| evaluate(code).unchecked_into::<js_sys::Function>();
-    let register = |name: &str, order, code: &str| {
-        panel.instance.register_editor(name.to_owned(), "tests".to_owned(), order, edit(code))
-    };
+    let register =
+        |name: &str, order, code: &str| panel.instance.register_editor(name, "tests", order, &evaluate(code));
     register("second", 2, "() => ({ instructions: 'Second.' })").unwrap();
     register("broken", 1, "() => { throw new Error('no'); }").unwrap();
     register(
@@ -123,6 +121,7 @@ async fn an_editor_adds_instructions_context_and_options_and_one_that_throws_add
     assert_eq!(request["forwardedProps"], json!({ "a": 1 }));
     assert!(request["context"].as_array().unwrap().contains(&json!({ "description": "tools", "value": "true" })));
     assert_eq!(thrown(register("second", 0, "() => ({})")).0, "invalid_tool");
+    assert!(thrown(register("nothing_edits", 0, "undefined")).1.contains("give it a function"));
 }
 
 // ---- rules, facts, user ----
@@ -217,7 +216,7 @@ async fn the_first_callback_that_answers_stands_in_the_tools_place() {
     let (network, panel) = opened().await;
     panel.register("page_tool", "() => { globalThis.toolRan = (globalThis.toolRan ?? 0) + 1; return 'tool'; }");
     let add = |when: &str, name: &str, code: &str| {
-        panel.instance.add_callback(when, name, evaluate(code).unchecked_into()).unwrap();
+        panel.instance.add_callback(when, name, &evaluate(code)).unwrap();
     };
     evaluate("(globalThis.toolRan = 0, globalThis.heard = [])");
     add("before-tool", "silent", "({ name }) => { globalThis.heard.push('silent ' + name); }");
@@ -234,17 +233,13 @@ async fn the_first_callback_that_answers_stands_in_the_tools_place() {
     assert_eq!(panel.result_of(&network, "page_tool", &json!({})).await, json!("tool"));
     panel.register("failing_tool", "() => { throw Object.assign(new Error('no'), { code: 'sold_out' }); }");
     assert_eq!(panel.result_of(&network, "failing_tool", &json!({})).await, json!("mended sold_out"));
-    assert_eq!(
-        thrown(panel.instance.add_callback("before-lunch", "x", evaluate("() => 1").unchecked_into())).0,
-        "invalid_callback"
-    );
+    assert_eq!(thrown(panel.instance.add_callback("before-lunch", "x", &evaluate("() => 1"))).0, "invalid_callback");
 }
 
 #[test]
 async fn a_callback_may_answer_in_the_models_place_before_after_and_when_it_fails() {
     let (network, panel) = opened().await;
-    let add =
-        |when: &str, code: &str| panel.instance.add_callback(when, when, evaluate(code).unchecked_into()).unwrap();
+    let add = |when: &str, code: &str| panel.instance.add_callback(when, when, &evaluate(code)).unwrap();
     add("after-model", "({ text }) => text.includes('secret') ? { text: 'I can not say that.' } : undefined");
     let asked = ask(&network, &panel).await;
     asked.answer_text(200, "{}", &saying("The secret is 42."));
@@ -552,4 +547,123 @@ async fn what_a_page_can_not_check_of_a_servers_schema_is_left_to_the_gateway_an
     assert!(left[0].as_str().unwrap().contains("/properties/x/pattern"), "{left}");
     let (_, message) = thrown(panel.try_register(&tool("page_tool", &json!({ "parameters": odd })), "() => 1"));
     assert!(message.contains("/properties/x/pattern"), "{message}");
+}
+
+// ---- what went wrong once ----
+
+#[test]
+async fn a_job_that_ends_before_its_step_does_is_not_lost() {
+    let (network, panel) = opened().await;
+    let run =
+        "(args, ctx) => { ctx.startJob('quick'); Promise.resolve({ rows: 1 }).then(ctx.complete); return 'begun'; }";
+    panel.try_register(&tool("page_tool", &json!({ "longRunning": true })), run).unwrap();
+    panel.register("slow_tool", "() => new Promise((done) => setTimeout(() => done('slow'), 150))");
+    let asked = ask(&network, &panel).await;
+    asked.answer_text(200, "{}", &calling(&[("c1", "page_tool", json!({})), ("c2", "slow_tool", json!({}))]));
+    // The end came while the step was at work, so the next step hears of it, or the one after.
+    let asked = network.asked("/agent").await;
+    asked.answer_text(200, "{}", &saying("At work."));
+    assert!(told_of_end(&network).await.contains(r#"{"rows":1}"#));
+}
+
+#[test]
+async fn a_job_that_fails_is_told_in_its_own_words() {
+    let (network, _panel, _calls) = with_job().await;
+    evaluate("globalThis.ctx.fail(Object.assign(new Error('The printer is on fire.'), { code: 'on_fire' }))");
+    let told = told_of_end(&network).await;
+    assert!(told.contains("The printer is on fire.") && told.contains("on_fire"), "{told}");
+}
+
+#[test]
+async fn what_a_job_keeps_can_be_read_on_in() {
+    let (network, panel, _calls) = with_job().await;
+    evaluate("(globalThis.ctx.artifacts.save('report', 'words'), globalThis.ctx.complete({ artifact: 'report' }))");
+    let asked = network.asked("/agent").await;
+    assert!(offered(&asked.json().await).contains(&"artifact_read"));
+    asked.answer_text(200, "{}", &saying("Done."));
+    let part = panel.result_of(&network, "artifact_read", &json!({ "name": "report" })).await;
+    assert_eq!(part["text"], "words");
+}
+
+#[test]
+async fn what_a_tool_remembers_of_a_user_who_has_left_is_not_the_next_users() {
+    let (network, panel) = opened().await;
+    let (ann, bob) = (fresh_name(), fresh_name());
+    panel.instance.set_user(&js(&json!(ann))).unwrap();
+    panel.register("page_tool", "(args, { state }) => new Promise((done) => { globalThis.finish = () => { state.set('user:secret', 1); state.set('shared', 2); done('late'); }; })");
+    panel.register("look_tool", "(args, { state }) => state.all()");
+    let asked = ask(&network, &panel).await;
+    asked.answer_text(200, "{}", &calling(&[("c1", "page_tool", json!({}))]));
+    until_so("the tool to run", || evaluate("globalThis.finish").is_function()).await;
+    panel.instance.set_user(&js(&json!(bob))).unwrap();
+    evaluate("globalThis.finish()");
+    network.asked("/agent").await.answer_text(200, "{}", &saying("Done."));
+    let seen = panel.result_of(&network, "look_tool", &json!({})).await;
+    assert_eq!(seen, json!({ "shared": 2 }));
+    panel.instance.set_user(&js(&json!(ann))).unwrap();
+    assert_eq!(panel.result_of(&network, "look_tool", &json!({})).await["user:secret"], 1, "it is kept for its own");
+}
+
+#[test]
+async fn stop_reaches_a_tool_behind_the_gateway() {
+    let network = Network::install();
+    let panel = Mounted::serving(&network, &[definition("order_status", Scope::Server, Risk::Read)]).await;
+    let asked = ask(&network, &panel).await;
+    asked.answer_text(200, "{}", &calling(&[("c1", "order_status", json!({}))]));
+    let running = network.asked("/tools/order_status").await;
+    panel.instance.stop();
+    until_so("the request to be let go of", || running.is_aborted()).await;
+    let stop = network.asked("/tools/order_status").await;
+    assert_eq!((stop.method().as_str(), stop.header("idempotency-key")), ("DELETE", running.header("idempotency-key")));
+}
+
+#[test]
+async fn a_callback_whose_result_can_not_be_sent_stands_in_the_tools_place_all_the_same() {
+    let (network, panel) = opened().await;
+    evaluate("(globalThis.toolRan = 0)");
+    panel.register("page_tool", "() => { globalThis.toolRan += 1; return 'tool'; }");
+    for (reply, expected) in [
+        ("{ result: undefined }", json!(null)),
+        ("{ result: 10n }", json!("unserializable_result")),
+        ("{ error: new Error('Not now.') }", json!("tool_error")),
+    ] {
+        panel.instance.add_callback("before-tool", "guard", &evaluate(&format!("() => ({reply})"))).unwrap();
+        let told = panel.result_of(&network, "page_tool", &json!({})).await;
+        assert_eq!(told.get("code").cloned().unwrap_or(told.clone()), expected, "{reply}");
+        panel.instance.remove_callback("guard");
+    }
+    assert_eq!(evaluate("globalThis.toolRan").as_f64(), Some(0.0));
+    assert_eq!(thrown(panel.instance.add_callback("before-tool", "x", &evaluate("({})"))).0, "invalid_callback");
+}
+
+#[test]
+async fn a_resolver_that_answers_anything_but_true_or_names_offers_nothing() {
+    let (network, panel) = opened().await;
+    for (at, resolve) in
+        ["async () => true", "() => 'cart_0'", "() => 1", "() => { throw new Error('no'); }"].iter().enumerate()
+    {
+        let toolset = evaluate(&format!(
+            "({{ name: 'set_{at}', owner: 'shop', resolve: {resolve}, tools: [{{ definition: {{ name: 'cart_{at}', owner: 'shop',
+                risk: 'read', description: 'Adds something to the cart of this page, once.' }}, run: () => 1 }}] }})"
+        ));
+        panel.instance.register_toolset(&toolset).unwrap();
+    }
+    let asked = ask(&network, &panel).await;
+    let request = asked.json().await;
+    assert!(offered(&request).iter().all(|name| !name.starts_with("cart_")), "{request}");
+}
+
+#[test]
+async fn a_pages_tools_are_asked_about_together() {
+    let (network, panel) = opened().await;
+    panel.register("page_tool", "() => 1");
+    panel.register("other_tool", "() => 1");
+    let asked = network.asked("/check").await;
+    assert_eq!(asked.json().await["tools"].as_array().unwrap().len(), 2);
+    let problems =
+        json!({ "problems": [{ "kind": "profile", "name": "clerk", "owner": "", "message": "is too long" }] });
+    asked.answer_json(200, &problems);
+    panel.reads(".banner", "profile \"clerk\": is too long").await;
+    assert!(json_of(&panel.instance.tools()).to_string().contains("other_tool"), "a profile is no tool");
+    assert_eq!(network.count("/check").await, 1);
 }

@@ -237,3 +237,35 @@ async fn a_document_of_3_1_in_json_is_read_as_json_schema() {
     assert_eq!(patch["parameters"], expected, "what may be left out as a whole stays one argument");
     assert_eq!((&patch["version"], &patch["risk"]), (&json!("3"), &json!("write")));
 }
+
+#[tokio::test]
+async fn a_header_of_the_connections_own_is_never_an_argument() {
+    let operation = |required: bool| {
+        let headers: Vec<Value> = [
+            "Host",
+            "Cookie",
+            "content-length",
+            "Connection",
+            "Transfer-Encoding",
+            "Proxy-Authorization",
+        ]
+        .iter()
+        .map(|name| json!({ "name": name, "in": "header", "required": required, "schema": { "type": "string" } }))
+        .collect();
+        json!({
+            "openapi": "3.0.3", "info": { "title": "x", "version": "1" }, "servers": [{ "url": "http://127.0.0.1:9" }],
+            "paths": { "/a": { "get": {
+                "operationId": "getThing", "summary": "Gets the thing that everybody has been talking about all day.",
+                "parameters": headers, "responses": {},
+            } } },
+        })
+        .to_string()
+    };
+    let folder = Folder::new();
+    let door = Door::built(builder(&folder, &operation(false), &block(9, "allow = [\"getThing\"]")));
+    assert_eq!(tool_of(&door, "get_thing").await["parameters"]["properties"], json!({}));
+    let folder = Folder::new();
+    let why =
+        builder(&folder, &operation(true), &block(9, "allow = [\"getThing\"]")).build().expect_err("it is refused");
+    assert_eq!(why.matches("it is a header that is not for a tool to set").count(), 6, "{why}");
+}
