@@ -1,5 +1,5 @@
-//! A call that is asked for → one that runs, one that runs already, or an answer it had before; or why it is none of them.
-//! Knows nothing of the wire.
+//! A call that is asked for → one that runs, one that runs already, or an answer it had before; or why it is none of
+//! them. Knows nothing of the wire.
 
 use axum::http::StatusCode;
 use tokio::sync::mpsc;

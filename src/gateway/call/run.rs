@@ -23,8 +23,8 @@ const MAX_WAITING: usize = 64;
 // For work that was cancelled to come to its own end.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Starts a call; its end is recorded before anybody hears of it. It goes on whoever listens: a page that goes away does
-/// not cut a write in two.
+/// Starts a call; its end is recorded before anybody hears of it. It goes on whoever listens: a page that goes away
+/// does not cut a write in two.
 pub(super) fn start(gateway: Gateway, ready: Ready, claim: Claim) -> mpsc::Receiver<Report> {
     let Ready { served, definition, alias, arguments, mut context, timeout, permit } = ready;
     let (listener, events) = mpsc::channel(MAX_WAITING);

@@ -48,8 +48,8 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<Result<(), String>> 
     let known = STEPS.len();
     let Some(steps) = usize::try_from(version).ok().and_then(|version| STEPS.get(version..)) else {
         return Ok(Err(format!(
-            "it was written by a newer gateway (version {version} of the file, this one knows {known}); start that one, \
-             or name another file"
+            "it was written by a newer gateway (version {version} of the file, this one knows {known}); start that \
+             one, or name another file"
         )));
     };
     for step in steps {

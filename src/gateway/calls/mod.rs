@@ -5,7 +5,7 @@
 //! |---|---|
 //! | was never seen | is run |
 //! | is at work in this process | waits for its answer |
-//! | was at work in a process that is gone | is run where its tool may be repeated; whether it took effect is unknown else |
+//! | was at work in a process that is gone | is run where its tool may be repeated; else its outcome is unknown |
 //! | asked for the user's approval | is run with it; without it the question is repeated |
 //! | failed, worth repeating | is run |
 //! | was answered | gets that answer |
