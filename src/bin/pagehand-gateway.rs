@@ -4,13 +4,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pagehand::gateway::Gateway;
 use pagehand::gateway::config::{Config, HELP};
+use pagehand::gateway::{AtWork, Gateway};
 use tokio::sync::Notify;
 use tracing_subscriber::EnvFilter;
 
 // How long answers in progress get after the signal; a stream would never end by itself.
 const GRACE: Duration = Duration::from_secs(2);
+// What calls at work get beyond that for their end to be recorded: whether one that is cut off took effect is unknown to
+// everybody. Together less than the 10 s after which containers are killed.
+const CALLS_GRACE: Duration = Duration::from_secs(6);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -32,7 +35,8 @@ async fn run() -> Result<(), String> {
     };
     let reload = Arc::new(Notify::new());
     let listen = config.listen;
-    let app = Gateway::builder(config).reload(Arc::clone(&reload)).build()?;
+    let at_work = AtWork::default();
+    let app = Gateway::builder(config).reload(Arc::clone(&reload)).at_work(at_work.clone()).build()?;
     tokio::spawn(hang_up(reload));
     let listener = tokio::net::TcpListener::bind(listen).await.map_err(|why| {
         let hint = if why.kind() == std::io::ErrorKind::AddrInUse { "; choose another with --port" } else { "" };
@@ -50,9 +54,13 @@ async fn run() -> Result<(), String> {
         tokio::time::sleep(GRACE).await;
     };
     tokio::select! {
-        served = serving => served.map_err(|why| why.to_string()),
-        () = hard_stop => Ok(()),
+        served = serving => served.map_err(|why| why.to_string())?,
+        () = hard_stop => {}
     }
+    if tokio::time::timeout(CALLS_GRACE, at_work.none()).await.is_err() {
+        tracing::warn!("calls were cut off: whether they took effect is unknown");
+    }
+    Ok(())
 }
 
 // The signal by which servers are told to read their configuration again.

@@ -1,12 +1,13 @@
 //! A gateway, put together by whoever embeds it. Knows nothing of requests.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use axum::Router;
 use axum::http::HeaderMap;
 use tokio::sync::Notify;
 
+use crate::gateway::calls::{AtWork, Calls, Clock};
 use crate::gateway::catalog::{Catalog, Source, Surroundings, Variables, look, watch};
 use crate::gateway::config::Config;
 use crate::gateway::context::identity::{Identify, from_headers};
@@ -63,6 +64,8 @@ impl Gateway {
             variable: Arc::new(|name| std::env::var(name).ok()),
             poll: POLL,
             reload: Arc::default(),
+            clock: Arc::new(SystemTime::now),
+            at_work: AtWork::default(),
         }
     }
 }
@@ -80,6 +83,8 @@ pub struct Builder {
     variable: Variables,
     poll: Duration,
     reload: Arc<Notify>,
+    clock: Clock,
+    at_work: AtWork,
 }
 
 impl Builder {
@@ -147,6 +152,18 @@ impl Builder {
         self
     }
 
+    /// What time it is for the record of calls, in place of the system's clock.
+    pub fn clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(now);
+        self
+    }
+
+    /// Counts the calls at work in here: whoever stops the gateway gives them a moment to be recorded.
+    pub fn at_work(mut self, at_work: AtWork) -> Self {
+        self.at_work = at_work;
+        self
+    }
+
     /// The gateway's routes. Inside of a Tokio runtime the files of `--tools` are watched from now on.
     ///
     /// # Errors
@@ -183,7 +200,8 @@ impl Builder {
             Some(artifacts) => artifacts,
             None => Arc::new(Shelves::open(config.artifacts.as_deref())?),
         };
-        let parts = Parts { model, catalog, identify: self.identify, memory: self.memory, artifacts };
+        let calls = Calls::open(config.calls.as_deref(), self.clock, self.at_work)?;
+        let parts = Parts { model, catalog, identify: self.identify, memory: self.memory, artifacts, calls };
         Ok(router::wire(config, Gateway::new(parts), routes))
     }
 }

@@ -17,6 +17,7 @@ pagehand-gateway: the server side of Pagehand
   --data FILE       keep the demo shop in this file (otherwise in memory)
   --tools PATH      serve the tools of this .toml file, or of the .toml files in this directory (docs/gateway.md)
   --artifacts FILE  keep the files that tools leave behind in this one (otherwise in memory)
+  --calls FILE      keep the record of calls in this file, so that none runs twice (otherwise in memory)
 
 environment:
   PAGEHAND_MODEL_URL   an OpenAI-compatible server, such as http://localhost:11434/v1 (without it: the demo model)
@@ -46,6 +47,8 @@ pub struct Config {
     pub tools: Option<PathBuf>,
     /// Where the files that tools leave behind are kept; in memory where `None`.
     pub artifacts: Option<PathBuf>,
+    /// Where the record of calls is kept; in memory where `None`, and then a restart forgets it.
+    pub calls: Option<PathBuf>,
     /// The header in which a trusted proxy names the user; nobody is known where `None`.
     pub user_header: Option<String>,
     /// The header in which it says more about them, a JSON object.
@@ -129,6 +132,7 @@ impl Config {
             data: None,
             tools: None,
             artifacts: None,
+            calls: None,
             user_header: header(&variable, "PAGEHAND_USER_HEADER")?,
             claims_header: header(&variable, "PAGEHAND_CLAIMS_HEADER")?,
             upstream: upstream(&variable)?,
@@ -159,6 +163,7 @@ impl Config {
                 "--data" => config.data = Some(PathBuf::from(value("a file")?)),
                 "--tools" => config.tools = Some(PathBuf::from(value("a .toml file or a directory of them")?)),
                 "--artifacts" => config.artifacts = Some(PathBuf::from(value("a file")?)),
+                "--calls" => config.calls = Some(PathBuf::from(value("a file")?)),
                 other => return Err(format!("{other} is no argument of pagehand-gateway; see --help")),
             }
         }

@@ -6,6 +6,7 @@
 //! | `GET /tools` | who answers, the definitions of the tools it serves with their hashes, policy, profiles, what was refused |
 //! | `POST /tools/{name}` | runs one of them; the call's id comes as `Idempotency-Key` |
 //! | `DELETE /tools/{name}` | asks the call of that key to stop |
+//! | `GET /calls/{key}` | what became of a call |
 //! | `GET /jobs/{id}`, `DELETE /jobs/{id}` | how far long-running work is; asks it to stop |
 //! | `POST /check` | what is wrong with a page's definitions, as this gateway sees it |
 //! | `GET /metrics` | counts, for Prometheus |
@@ -15,15 +16,16 @@
 //! |---|---|
 //! | [`Gateway`], [`Builder`] | a gateway of your own tools, users, memory |
 //! | [`tools`], [`context`] | a server tool, and what a call brings it |
-//! | `call`, `jobs` | a call and what goes on behind it |
+//! | `call`, `calls`, `jobs` | a call, the record of all, what goes on behind one |
 //! | `catalog`, `http`, `openapi`, [`net`] | tools by configuration, and where their requests may go |
 //!
-//! Holds no session: whatever it must know comes with the request. Only jobs are kept, in memory. Knows nothing of a
-//! browser or a view.
+//! Holds no session: whatever it must know comes with the request. Kept are calls by their key, so that none runs
+//! twice, and jobs, in memory. Knows nothing of a browser or a view.
 
 mod agent;
 mod builder;
 mod call;
+mod calls;
 mod catalog;
 mod check;
 pub mod config;
@@ -47,6 +49,7 @@ pub mod tools;
 mod upstream;
 
 pub use builder::Builder;
+pub use calls::AtWork;
 pub use config::{Config, Secret};
 pub use context::Identity;
 pub use model::Model;

@@ -36,6 +36,7 @@ pub(super) fn wire(config: &Config, gateway: Gateway, routes: Router) -> Router 
             .route("/agent", post(agent::agent))
             .route("/tools", get(served::list))
             .route("/tools/{name}", post(call::call).delete(call::cancel))
+            .route("/calls/{key}", get(call::look))
             .route("/jobs/{id}", get(job_routes::get).delete(job_routes::cancel))
             .route("/check", post(check::check))
             .route("/metrics", get(metrics_route::metrics))
@@ -76,6 +77,6 @@ fn cors(origins: &[String]) -> CorsLayer {
             HeaderName::from_static("idempotency-key"),
             HeaderName::from_static("pagehand-definition"),
         ])
-        .expose_headers([header::RETRY_AFTER])
+        .expose_headers([header::RETRY_AFTER, HeaderName::from_static(call::REPLAYED)])
         .max_age(std::time::Duration::from_secs(600))
 }

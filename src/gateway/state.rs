@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::http::{HeaderMap, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::gateway::calls::Calls;
 use crate::gateway::catalog::{Catalog, Served};
 use crate::gateway::context::identity::Identify;
 use crate::gateway::context::{Artifacts, Cancel, Identity, Memory};
@@ -30,6 +31,7 @@ pub(super) struct Parts {
     pub(super) identify: Identify,
     pub(super) memory: Arc<dyn Memory>,
     pub(super) artifacts: Arc<dyn Artifacts>,
+    pub(super) calls: Calls,
 }
 
 struct Inner {
@@ -75,6 +77,11 @@ impl Gateway {
 
     pub(super) fn artifacts(&self) -> Arc<dyn Artifacts> {
         Arc::clone(&self.inner.parts.artifacts)
+    }
+
+    /// What became of every call.
+    pub(super) fn calls(&self) -> &Calls {
+        &self.inner.parts.calls
     }
 
     pub(super) fn jobs(&self) -> &Jobs {

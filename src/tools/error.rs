@@ -18,6 +18,9 @@
 //! | `interrupted` | the page went away while it ran | no |
 //! | `unreachable` | the gateway could not be reached | yes |
 //! | `refused` | a rule forbids it | no |
+//! | `unknown_outcome` | it was begun, and the gateway stopped before its end | no |
+//! | `key_reused` | its key is that of another call | no |
+//! | `not_kept` | it was answered, and its answer is gone | no |
 
 use crate::protocol::ToolError;
 use crate::tools::Violation;
@@ -87,6 +90,41 @@ pub fn timeout(name: &str, limit_ms: u64) -> ToolError {
             "\"{name}\" did not answer within {} s and was cancelled. Whether it took effect is unknown: \
              check before you do anything that depends on it, and do not simply repeat the call.",
             limit_ms / 1000
+        ),
+    )
+}
+
+/// It was begun, and the gateway stopped before it ended.
+#[must_use]
+pub fn unknown_outcome(name: &str) -> ToolError {
+    ToolError::new(
+        "unknown_outcome",
+        format!(
+            "\"{name}\" was begun earlier, and its end was not recorded. Whether it took effect is unknown: check \
+             before you do anything that depends on it, and do not simply call it again."
+        ),
+    )
+}
+
+/// Its key is that of an earlier call, of the tool `other`.
+#[must_use]
+pub fn key_reused(name: &str, other: &str) -> ToolError {
+    let earlier =
+        if other == name { "with other arguments".to_owned() } else { format!("of another tool, \"{other}\"") };
+    ToolError::new(
+        "key_reused",
+        format!("\"{name}\" was not run: its Idempotency-Key is that of an earlier call {earlier}."),
+    )
+}
+
+/// It ran and was answered, but the answer is gone.
+#[must_use]
+pub fn not_kept(name: &str) -> ToolError {
+    ToolError::new(
+        "not_kept",
+        format!(
+            "\"{name}\" was run and answered earlier, but its answer is not kept any more. Check what it did before \
+             you do anything that depends on it, and do not simply call it again."
         ),
     )
 }

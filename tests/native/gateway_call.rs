@@ -32,7 +32,7 @@ async fn a_call_brings_its_whole_context() {
             "approved": true, "payload": { "signature": "mine" }, "user": "root" },
         "user": "root",
     });
-    let answer = door.post("echo_all", &[], &body).await;
+    let answer = door.post("echo_all", &[("idempotency-key", "call-1")], &body).await;
     assert_eq!(answer.status, 200);
     let expected = json!({
         "arguments": { "x": 1 }, "call": "call-1", "thread": "t", "run": "r", "step": 3, "agent": "main",
@@ -565,6 +565,7 @@ fn what_is_set_up_wrong_is_said() {
     let faults = [
         (&["--tools"][..], &[][..], "--tools wants a .toml file"),
         (&["--artifacts"], &[], "--artifacts wants a file"),
+        (&["--calls"], &[], "--calls wants a file"),
         (&[], &[("PAGEHAND_USER_HEADER", "x user")], "PAGEHAND_USER_HEADER: \"x user\" is no name of a header"),
         (&[], &[("PAGEHAND_CLAIMS_HEADER", "x-claims")], "PAGEHAND_USER_HEADER (whose claims they are) is not"),
     ];

@@ -112,7 +112,7 @@ async fn arguments_go_where_the_configuration_says() {
         );
         let text = one(backend.port, ORDER, "\"id\"", &format!("risk = \"{}\"", case.risk), &http);
         let door = Door::built(builder(&folder, &text));
-        let headers = [("x-user", "ada"), ("x-claims", r#"{"tier":3}"#)];
+        let headers = [("x-user", "ada"), ("x-claims", r#"{"tier":3}"#), ("idempotency-key", "call-1")];
         let answer = door.post("shop_call", &headers, &json!({ "arguments": case.arguments })).await;
         assert_eq!(answer.json(), json!({ "result": { "ok": true } }), "{}", case.http);
         let [seen] = backend.taken().try_into().expect("one request");

@@ -84,9 +84,11 @@ impl Door {
         self.send("GET", path, &[], None).await.json()
     }
 
-    /// A call with a body of one's own.
+    /// A call with a body of one's own, and a key of its own unless one is given.
     pub(crate) async fn post(&self, tool: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
-        let mut all = vec![("idempotency-key", "call-1")];
+        static CALLS: AtomicU32 = AtomicU32::new(0);
+        let key = format!("call-of-its-own-{}", CALLS.fetch_add(1, Ordering::Relaxed));
+        let mut all = vec![("idempotency-key", key.as_str())];
         all.retain(|(name, _)| !headers.iter().any(|(other, _)| other == name));
         all.extend(headers);
         self.send("POST", &format!("/tools/{tool}"), &all, Some(body)).await

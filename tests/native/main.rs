@@ -21,6 +21,8 @@ mod gateway_jobs;
 #[cfg(feature = "gateway")]
 mod gateway_openapi;
 #[cfg(feature = "gateway")]
+mod gateway_replay;
+#[cfg(feature = "gateway")]
 mod gateway_support;
 mod markdown;
 mod openai_chat;

@@ -9,17 +9,12 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tracing::{info, warn};
 
+use crate::gateway::calls::Finished;
 use crate::gateway::catalog::Served;
 use crate::gateway::error::Refusal;
 use crate::gateway::state::Gateway;
 use crate::protocol::{Delta, Job, Outcome, Settled, ToolError, delta_to_json};
 use crate::tools::{Definition, error};
-
-/// An answer.
-pub(super) struct Finished {
-    pub(super) status: StatusCode,
-    pub(super) body: Value,
-}
 
 /// Which call it is.
 #[derive(Clone)]
@@ -30,12 +25,10 @@ pub(super) struct Tag {
     pub(super) started: Instant,
 }
 
-impl Finished {
-    /// Of a call whose task is gone: the gateway is shutting down.
-    pub(super) fn lost(name: &str) -> Self {
-        let error = error::tool_error(name, "the gateway stopped before it ended; whether it took effect is unknown");
-        Self { status: StatusCode::INTERNAL_SERVER_ERROR, body: json!({ "error": told(&error) }) }
-    }
+/// Of a call whose task is gone: the gateway is shutting down.
+pub(super) fn lost(name: &str) -> Finished {
+    let error = error::tool_error(name, "the gateway stopped before it ended; whether it took effect is unknown");
+    Finished { status: StatusCode::INTERNAL_SERVER_ERROR, body: json!({ "error": told(&error) }) }
 }
 
 impl IntoResponse for Finished {

@@ -1,12 +1,15 @@
-//! `POST /tools/{name}`: one call of a tool, from its request to its answer. Knows nothing of what a tool does.
+//! `POST /tools/{name}`: one call of a tool, from its request to its answer; `GET /calls/{key}`: what became of it.
+//! Knows nothing of what a tool does.
 //!
 //! | file | does |
 //! |---|---|
 //! | `read` | headers and body → a call that may run, or why not |
+//! | `once` | whether it is run, waited for, or was answered before |
 //! | `run` | the call, to its end: time, panics, cancelling |
 //! | `finish` | what it came to → the answer's JSON, and the count |
 
 mod finish;
+mod once;
 mod read;
 mod run;
 
@@ -14,21 +17,26 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use crate::gateway::call::finish::Finished;
+use crate::gateway::call::once::Begun;
+use crate::gateway::calls::{Flight, Key, Standing};
 use crate::gateway::context::report::Report;
 use crate::gateway::error::Refusal;
 use crate::gateway::sse;
 use crate::gateway::state::Gateway;
+use crate::tools::Definition;
 
 pub(super) use crate::gateway::call::read::{key_of, listed};
 
-/// Runs a tool.
+/// The header of an answer that was not run for.
+pub(super) const REPLAYED: &str = "idempotency-replayed";
+
+/// Runs a tool, once for each key.
 pub(super) async fn call(
     State(gateway): State<Gateway>,
     Path(name): Path<String>,
@@ -37,23 +45,34 @@ pub(super) async fn call(
 ) -> Response {
     let served = gateway.served();
     let definition = served.tools.registry().find(&name).cloned();
-    let ready = match read::read(&gateway, &served, &name, definition.as_ref(), &headers, body).await {
-        Ok(ready) => ready,
-        Err(refusal) => {
-            finish::count_refusal(&gateway, &name, definition.as_deref(), &refusal);
-            return refusal.into_response();
-        }
+    let asked = match read::read(&gateway, &served, &name, definition.as_ref(), &headers, body).await {
+        Ok(asked) => asked,
+        Err(refusal) => return refused(&gateway, &name, definition.as_deref(), refusal),
     };
-    let (done, events) = run::start(gateway, ready);
-    if sse::is_wanted(&headers) {
-        let frames = Frames { events, done: Some(done) };
-        return sse::event_stream(unfold(frames, |mut frames| async move {
-            frames.next().await.map(|bytes| (bytes, frames))
-        }));
+    // A task of its own: a page that goes away now leaves no call that was recorded and not begun.
+    let begun = match tokio::spawn(once::begin(gateway.clone(), asked)).await {
+        Ok(Ok(begun)) => begun,
+        Ok(Err(refusal)) => return refused(&gateway, &name, definition.as_deref(), refusal),
+        Err(_) => return finish::lost(&name).into_response(),
+    };
+    let Begun { mut flight, events, again } = begun;
+    let mut response = if sse::is_wanted(&headers) {
+        let frames = Frames { events, flight: Some(flight), name };
+        sse::event_stream(unfold(frames, |mut frames| async move { frames.next().await.map(|bytes| (bytes, frames)) }))
+    } else {
+        // Nobody listens: what the tool says of itself is not kept.
+        drop(events);
+        flight.end().await.unwrap_or_else(|| finish::lost(&name)).into_response()
+    };
+    if again {
+        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     }
-    // Nobody listens: what the tool says of itself is not kept.
-    drop(events);
-    done.await.unwrap_or_else(|_| Finished::lost(&name)).into_response()
+    response
+}
+
+fn refused(gateway: &Gateway, name: &str, definition: Option<&Definition>, refusal: Refusal) -> Response {
+    finish::count_refusal(gateway, name, definition, &refusal);
+    refusal.into_response()
 }
 
 /// Gives a call that is at work the sign to stop.
@@ -71,25 +90,41 @@ pub(super) async fn cancel(
     Err(Refusal::new(StatusCode::NOT_FOUND, "unknown_call", words))
 }
 
+/// Says what became of a call, and runs nothing.
+pub(super) async fn look(
+    State(gateway): State<Gateway>,
+    Path(call): Path<String>,
+    headers: HeaderMap,
+) -> Result<Json<Value>, Refusal> {
+    let user = gateway.identify(&headers).await?;
+    let key = Key { user: user.map(|user| user.id), call };
+    Ok(Json(match gateway.calls().look(key).await.map_err(|why| once::no_record(&why))? {
+        Standing::Running => json!({ "status": "running" }),
+        Standing::Done(finished) => json!({ "status": "done", "answer": finished.body }),
+        Standing::Unknown => json!({ "status": "unknown" }),
+        Standing::Never => json!({ "status": "none" }),
+    }))
+}
+
 struct Frames {
     events: mpsc::Receiver<Report>,
-    done: Option<oneshot::Receiver<Finished>>,
+    flight: Option<Flight>,
+    name: String,
 }
 
 impl Frames {
     // What was said before the end comes before it.
     async fn next(&mut self) -> Option<Bytes> {
-        let done = self.done.as_mut()?;
+        let flight = self.flight.as_mut()?;
         tokio::select! {
             biased;
             Some(report) = self.events.recv() => {
                 let (event, data) = report.to_event();
                 Some(sse::frame(event, &data))
             }
-            finished = done => {
-                self.done = None;
-                let answer = finished.map_or_else(|_| Finished::lost("the tool").body, |finished| finished.body);
-                Some(sse::frame("answer", &answer))
+            finished = flight.end() => {
+                self.flight = None;
+                Some(sse::frame("answer", &finished.unwrap_or_else(|| finish::lost(&self.name)).body))
             }
             () = tokio::time::sleep(sse::HEARTBEAT) => Some(sse::STILL_AT_WORK),
         }

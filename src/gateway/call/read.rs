@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::gateway::calls::{Key, Wanted};
 use crate::gateway::catalog::Served;
 use crate::gateway::context::report::Reporter;
 use crate::gateway::context::{CallArtifacts, CallContext, CallMemory, Cancel, Identity};
@@ -21,6 +22,13 @@ use crate::tools::{Case, Definition, Provenance, ToolState, Verdict, error};
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const MAX_KEY: usize = 255;
 const MAX_TEXT: usize = 255;
+
+/// A request for a call.
+pub(super) struct Asked {
+    pub(super) wanted: Wanted,
+    /// The call, or why it may not run now; an answer it had before is for its caller all the same.
+    pub(super) ready: Result<Ready, Refusal>,
+}
 
 /// A call that may run.
 pub(super) struct Ready {
@@ -41,27 +49,33 @@ pub(super) async fn read(
     definition: Option<&Arc<Definition>>,
     headers: &HeaderMap,
     body: Result<Json<Value>, JsonRejection>,
-) -> Result<Ready, Refusal> {
+) -> Result<Asked, Refusal> {
     let definition = definition.ok_or_else(|| not_served(name))?;
     let permit = gateway.tool_permit().ok_or_else(Refusal::busy)?;
-    let call_id = key_of(headers)?;
+    let call = key_of(headers)?;
     let user = gateway.identify(headers).await?;
     let Json(mut body) = body.map_err(|why| Refusal::new(why.status(), "invalid_json", why.body_text()))?;
-    same_definition(gateway, definition, headers)?;
     may_call(definition, user.as_ref())?;
-    let mut context = context(gateway, definition, call_id, user, &body)?;
-    by_policy(served, definition, &body)?;
-    let arguments = arguments_of(served, definition, &mut body)?;
-    context.state = ToolState::new(Arc::new(State::from_json(&body["context"]["state"])));
-    Ok(Ready {
-        served: Arc::clone(served),
-        definition: Arc::clone(definition),
-        alias: (definition.name != name).then(|| name.to_owned()),
-        arguments,
-        context,
-        timeout: Duration::from_millis(definition.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS)),
-        permit,
-    })
+    let key = Key { user: user.as_ref().map(|user| user.id.clone()), call: call.clone() };
+    let approved = body["context"]["approved"] == true;
+    let wanted = Wanted::new(key, definition, &body["arguments"], approved);
+    let ready = || -> Result<Ready, Refusal> {
+        same_definition(gateway, definition, headers)?;
+        let mut context = context(gateway, definition, call, user, &body)?;
+        by_policy(served, definition, &body)?;
+        let arguments = arguments_of(served, definition, &mut body)?;
+        context.state = ToolState::new(Arc::new(State::from_json(&body["context"]["state"])));
+        Ok(Ready {
+            served: Arc::clone(served),
+            definition: Arc::clone(definition),
+            alias: (definition.name != name).then(|| name.to_owned()),
+            arguments,
+            context,
+            timeout: Duration::from_millis(definition.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS)),
+            permit,
+        })
+    };
+    Ok(Asked { wanted, ready: ready() })
 }
 
 // Whatever a request claims: what is not in this gateway's own registry is not run here.

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tracing::error;
 
-use crate::gateway::call::finish::{Finished, Tag};
+use crate::gateway::call::finish::Tag;
 use crate::gateway::call::read::Ready;
+use crate::gateway::calls::{Claim, Finished};
 use crate::gateway::context::Cancel;
 use crate::gateway::context::report::{Report, Reporter};
 use crate::gateway::jobs::{Background, JobKey};
@@ -22,11 +23,11 @@ const MAX_WAITING: usize = 64;
 // For work that was cancelled to come to its own end.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Starts a call. It goes on whoever listens: a page that goes away does not cut a write in two.
-pub(super) fn start(gateway: Gateway, ready: Ready) -> (oneshot::Receiver<Finished>, mpsc::Receiver<Report>) {
+/// Starts a call; its end is recorded before anybody hears of it. It goes on whoever listens: a page that goes away
+/// does not cut a write in two.
+pub(super) fn start(gateway: Gateway, ready: Ready, claim: Claim) -> mpsc::Receiver<Report> {
     let Ready { served, definition, alias, arguments, mut context, timeout, permit } = ready;
     let (listener, events) = mpsc::channel(MAX_WAITING);
-    let (done, finished) = oneshot::channel();
     let tag = Tag { served: Arc::clone(&served), definition, alias, started: Instant::now() };
     let key = JobKey {
         user: context.user.as_ref().map(|user| user.id.clone()),
@@ -53,9 +54,9 @@ pub(super) fn start(gateway: Gateway, ready: Ready) -> (oneshot::Receiver<Finish
         };
         gateway.end_call(&key, &cancel);
         let body = tag.finish(&gateway, ended.outcome, &state.take_changes());
-        let _ = done.send(Finished { status: ended.status, body });
+        gateway.calls().end(claim, Finished { status: ended.status, body }).await;
     });
-    (finished, events)
+    events
 }
 
 fn background(gateway: &Gateway, tag: &Tag, key: JobKey) -> Background {
