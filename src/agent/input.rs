@@ -138,7 +138,8 @@ pub struct ToolRequest {
     pub payload: Value,
     /// The job to be taken up, where the call has started one already; it must not be started again.
     pub job: Option<String>,
-    /// Whether the call had been started before, and its answer was lost.
+    /// Whether the call had been started before, and its answer was lost. One whose tool is an `effect` must not be run:
+    /// only what became of it is to be found out.
     pub resumed: bool,
     /// The thread.
     pub thread: ThreadId,

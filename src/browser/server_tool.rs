@@ -11,7 +11,7 @@ use crate::agent::ToolRequest;
 use crate::browser::clock::sleep;
 use crate::browser::fetch::{Reply, TextError, send};
 use crate::browser::gateway::{Gateway, MAX_RESULT_BYTES};
-use crate::protocol::{Answer, Job, Outcome, ToolError, delta_from_json, object};
+use crate::protocol::{Answer, Job, Outcome, Replay, ToolError, delta_from_json, object};
 use crate::tools::error;
 use crate::wire::sse::SseDecoder;
 
@@ -31,6 +31,7 @@ impl Gateway {
     pub fn call_tool(&self, request: &ToolRequest, heard: Heard) -> LocalBoxFuture<'static, Answer> {
         match &request.job {
             Some(job) => self.wait_for_job(request, job, heard),
+            None if request.resumed && request.definition.replay == Replay::Effect => self.find_out(request),
             None => self.start_tool(request, heard),
         }
     }
@@ -58,6 +59,27 @@ impl Gateway {
             match send(Method::POST, &url, &headers, Some(body)).await {
                 Ok(reply) => read_reply(&name, reply, &heard).await.unwrap_or_else(|lost| failed(&name, lost.words())),
                 Err(()) => Outcome::Error(ToolError::new("unreachable", unreachable).retryable()).into(),
+            }
+        })
+    }
+
+    // What became of a call whose answer was lost; nothing is run.
+    fn find_out(&self, request: &ToolRequest) -> LocalBoxFuture<'static, Answer> {
+        let url = format!("{}calls/{}", self.base, request.call);
+        let (name, call) = (request.name.clone(), request.call.clone());
+        Box::pin(async move {
+            loop {
+                let headers = [("idempotency-key", call.as_str())];
+                if let Ok(mut reply) = send(Method::GET, &url, &headers, None).await {
+                    let body = reply.text(MAX_RESULT_BYTES).await.unwrap_or_default();
+                    let told: Value = serde_json::from_str(&body).unwrap_or_default();
+                    match told.get("status").and_then(Value::as_str) {
+                        Some("done") => return read_answer(&name, reply.status, &body),
+                        Some("running") => {}
+                        _ => return Outcome::Error(error::interrupted(&name, true)).into(),
+                    }
+                }
+                sleep(FIRST_PAUSE_MS).await;
             }
         })
     }

@@ -23,7 +23,8 @@ pub trait Host {
     /// Runs a tool in the page; where the request names a job, waits for its end instead.
     fn call_browser_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer>;
 
-    /// Runs a tool behind the gateway; where the request names a job, waits for its end instead.
+    /// Runs a tool behind the gateway; where the request names a job, waits for its end instead, and where it is taken up
+    /// again and would take effect, finds out what became of it.
     fn call_server_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer>;
 
     /// Keeps what outlives the thread.

@@ -445,3 +445,40 @@ async fn a_job_nobody_knows_any_more_has_failed() {
     let (answer, ()) = futures::future::join(end, answered).await;
     assert_eq!(told(answer.outcome).0, "unknown_job");
 }
+
+#[test]
+async fn a_call_that_may_have_taken_effect_is_asked_about_and_not_made_again() {
+    let network = Network::install();
+    let refund = definition("order_refund", Scope::Server, Risk::Irreversible);
+    let lost = || ToolRequest { resumed: true, approved: true, ..tool_request(refund.clone(), json!({})) };
+    let done = json!({ "status": "done", "answer": { "result": { "refunded": true }, "state": { "x": 1 } } });
+    let cases = [
+        (json!({ "status": "running" }), None),
+        (done, Some(Outcome::Result(json!({ "refunded": true })))),
+        (json!({ "status": "unknown" }), None),
+        (json!({ "status": "none" }), None),
+    ];
+    for (told_first, expected) in cases {
+        let running = told_first["status"] == "running";
+        let answer = Gateway::new("/").call_tool(&lost(), unheard());
+        let answered = async {
+            let asked = network.asked("/calls/call00001").await;
+            assert_eq!(
+                (asked.method().as_str(), asked.header("idempotency-key").as_deref()),
+                ("GET", Some("call00001"))
+            );
+            asked.answer_json(200, &told_first);
+            if running {
+                let later = json!({ "status": "done", "answer": { "result": 1 } });
+                network.asked("/calls/call00001").await.answer_json(200, &later);
+            }
+        };
+        let (answer, ()) = futures::future::join(answer, answered).await;
+        match expected {
+            Some(outcome) => assert_eq!(answer.outcome, outcome),
+            None if running => assert_eq!(answer.outcome, Outcome::Result(json!(1))),
+            None => assert_eq!(told(answer.outcome).0, "interrupted"),
+        }
+    }
+    assert_eq!(network.count("/tools/order_refund").await, 0);
+}

@@ -871,10 +871,11 @@ fn what_changes_nothing_is_run_again_under_its_own_id() {
 }
 
 #[test]
-fn what_may_have_taken_effect_is_never_run_again() {
-    let mut world = resumed(&[("a", "order_refund", OSLO), ("b", "weather_read", ROME)], |world| {
-        world.approve("order_refund", None);
-    });
+fn what_may_have_taken_effect_in_the_page_is_never_run_again() {
+    let mut world = called(&[("a", "asks_itself", OSLO), ("b", "weather_read", ROME)]);
+    world.reload();
+    world.started.clear();
+    world.give(Input::Resume);
     assert_eq!(world.ran(), ["weather_read"]);
     world.works("weather_read", &fine());
     assert_eq!(codes(&world), ["interrupted", r#"{"fine":true}"#]);
@@ -882,6 +883,15 @@ fn what_may_have_taken_effect_is_never_run_again() {
     assert!(format!("{told:?}").contains("whether it took effect is unknown"));
     world.answer("I can not say.");
     assert_eq!(world.ends(), ["completed"]);
+}
+
+#[test]
+fn what_may_have_taken_effect_behind_the_gateway_is_asked_about() {
+    let mut world = resumed(&[("a", "order_refund", OSLO)], |world| world.approve("order_refund", None));
+    assert_eq!(world.life("order_refund").last(), Some(&"running"), "nobody is asked for it a second time");
+    assert!(world.started[0].resumed && world.started[0].approved);
+    world.works("order_refund", &json!("it was made"));
+    assert_eq!(codes(&world), [r#""it was made""#]);
 }
 
 #[test]

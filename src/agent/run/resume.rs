@@ -7,7 +7,8 @@
 //! | it was never started | checked and judged anew: run, or asked about once more |
 //! | the user had agreed to it | run |
 //! | it was started, and is `pure` or `idempotent` | run again, under the same id |
-//! | it was started, and is an `effect` | not run again: the model reads that its outcome is unknown |
+//! | it was started, and is an `effect` in the page | not run again: the model reads that its outcome is unknown |
+//! | it was started, and is an `effect` behind the gateway | not run again: the gateway is asked what became of it |
 //!
 //! A model that was still answering is asked again.
 
@@ -16,8 +17,8 @@ use crate::agent::draft::Slot;
 use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::transcript::{OpenStep, Unfinished};
-use crate::protocol::{AssistantMessage, EndReason, Event, MessageStatus, Replay, RunId, ToolCall, Usage};
-use crate::tools::{Resolved, error};
+use crate::protocol::{AssistantMessage, EndReason, Event, MessageStatus, Replay, RunId, Scope, ToolCall, Usage};
+use crate::tools::{Definition, Resolved, error};
 
 /// A run that was cut off.
 #[derive(Debug)]
@@ -91,7 +92,8 @@ impl Run {
             return self.announce(made);
         }
         let started = open.started.contains(id);
-        if started && made.tool.as_deref().is_none_or(|tool| tool.replay == Replay::Effect) {
+        let is_lost = |tool: &Definition| tool.replay == Replay::Effect && tool.scope == Scope::Browser;
+        if started && made.tool.as_deref().is_none_or(is_lost) {
             made.settle(&error::interrupted(&call.name, true));
             return self.announce(made);
         }
