@@ -55,7 +55,7 @@ journey('several navigations in one run, one of them in a batch whose other call
   assert.equal(await hand.ended(since), 'completed');
   assert.equal(page.url(), `${served.url}/second?a=1`);
   await hand.thread.getByText('We are there.').first().waitFor();
-  assert.equal(await hand.card('navigate').count(), 2);
+  await page.locator('[data-tool="navigate"]').nth(1).waitFor();
   const told = results(asked.at(-1));
   assert.deepEqual(told[0], { address: `${served.url}/first`, title: 'Screen /first' });
   assert.equal(told[1].id, 'A-1042', 'it was settled before the document was left');

@@ -342,12 +342,12 @@ impl App {
             }
             let refused = app.inner.gateway.refusals(&own).await;
             if current() {
-                app.take_refusals(refused);
+                app.take_refusals(&refused);
             }
         });
     }
 
-    fn take_refusals(&self, refused: Vec<Refused>) {
+    fn take_refusals(&self, refused: &[Refused]) {
         let told = !refused.is_empty() || !self.inner.catalog.borrow().checked.is_empty();
         self.inner.catalog.borrow_mut().checked = refused.iter().map(|one| one.words.clone()).collect();
         for tool in refused.iter().filter_map(|one| one.tool.as_deref()) {
