@@ -237,3 +237,75 @@ journey('where the WebAssembly can not be had, the panel says so and tries again
   assert.equal(await hand.ask('where is order A-1042?'), 'completed');
 });
 
+
+journey('a toolset is opened for each panel that takes it in and closed with it; its handle closes it for good', bare, async ({ page, hand, hold }) => {
+  const { site } = await embed(hold, '<page-hand gateway="GATEWAY/" placement="inline"></page-hand>');
+  await page.goto(site.url);
+  await hand.composer.waitFor();
+  const counts = () => page.evaluate(() => [window.opened, window.shut, document.querySelector('page-hand').tools.some((tool) => tool.name === 'cart_add')]);
+  await page.evaluate(async () => {
+    window.opened = window.shut = 0;
+    window.handle = await document.querySelector('page-hand').registerToolset({
+      name: 'cart', owner: 'shop', open: () => { window.opened += 1; }, close: () => { window.shut += 1; },
+      tools: [{ name: 'cart_add', owner: 'shop', risk: 'read', description: 'Adds something to the cart of this very page.', run: () => 1 }],
+    });
+  });
+  assert.deepEqual(await counts(), [1, 0, true]);
+  await page.evaluate(async () => {
+    window.kept = document.querySelector('page-hand');
+    window.kept.remove();
+    await new Promise((done) => setTimeout(done, 100));
+  });
+  assert.equal(await page.evaluate(() => window.shut), 1);
+  await page.evaluate(() => document.body.append(window.kept));
+  await hand.composer.waitFor();
+  await page.waitForFunction(() => window.opened === 2);
+  assert.deepEqual(await counts(), [2, 1, true]);
+  assert.equal(await page.evaluate(() => window.handle.close()), true);
+  assert.deepEqual(await counts(), [2, 2, false]);
+});
+
+journey('taken out and put back while it is loading, it is one panel', bare, async ({ page, hand, hold }) => {
+  const { site } = await embed(hold, '<page-hand gateway="GATEWAY/" placement="inline"></page-hand>');
+  await page.route('**/pagehand_bg.wasm', async (route) => {
+    await new Promise((done) => setTimeout(done, 600));
+    await route.continue();
+  });
+  let listings = 0;
+  page.on('request', (request) => { listings += Number(request.method() === 'GET' && new URL(request.url()).pathname === '/tools'); });
+  await page.goto(site.url, { waitUntil: 'commit' });
+  await page.waitForFunction(() => document.querySelector('page-hand')?.shadowRoot);
+  await page.evaluate(async () => {
+    const element = document.querySelector('page-hand');
+    element.remove();
+    await new Promise((done) => setTimeout(done, 50));
+    document.body.append(element);
+  });
+  await hand.composer.waitFor();
+  await page.waitForTimeout(800);
+  assert.equal(listings, 1);
+  assert.equal(hand.events.filter((event) => event.type === 'ready').length, 1);
+  assert.equal(await hand.composer.count(), 1);
+});
+
+journey('a policy is defined once, and a tool every panel brings along stays out once it is taken out', bare, async ({ page, hand, hold }) => {
+  const { site } = await embed(hold, '<page-hand gateway="GATEWAY/" placement="inline"></page-hand>');
+  await page.goto(site.url);
+  await hand.composer.waitFor();
+  const codes = await page.evaluate(async () => {
+    const element = document.querySelector('page-hand');
+    const code = (rules) => element.definePolicy(rules).then(() => 'fine', (error) => error.code);
+    return [await code([{ then: 'perhaps' }]), await code([{ then: 'allow' }]), await code([])];
+  });
+  assert.deepEqual(codes, ['invalid_policy', 'fine', 'policy_locked']);
+  assert.equal(await page.evaluate(() => document.querySelector('page-hand').unregisterTool('open_link')), true);
+  await page.evaluate(async () => {
+    const element = document.querySelector('page-hand');
+    element.remove();
+    await new Promise((done) => setTimeout(done, 50));
+    document.body.append(element);
+  });
+  await hand.composer.waitFor();
+  await page.waitForFunction(() => document.querySelector('page-hand').tools.length > 5);
+  assert.equal(await page.evaluate(() => document.querySelector('page-hand').tools.some((tool) => tool.name === 'open_link')), false);
+});
