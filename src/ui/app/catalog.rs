@@ -75,7 +75,9 @@ impl Catalog {
         own.map(|tool| Definition::clone(tool)).collect()
     }
 
+    /// Frees what the toolsets hold; a question that is on its way about the tools is not asked any more.
     pub(super) fn close_all(&mut self) {
+        self.asked += 1;
         for (_, close) in std::mem::take(&mut self.closers) {
             close();
         }
