@@ -9,6 +9,22 @@ use sha2::{Digest, Sha256};
 use crate::protocol::{Names, Replay, Risk, Scope, ToolOffer};
 use crate::tools::{Words, definition_json};
 
+/// What page and gateway, and a user who agreed to a tool, must agree on: the hash is over these, and a difference in one
+/// of them is told.
+pub(super) const AGREED: [&str; 11] = [
+    "name",
+    "version",
+    "description",
+    "parameters",
+    "output",
+    "examples",
+    "scope",
+    "risk",
+    "replay",
+    "approval",
+    "longRunning",
+];
+
 /// Everything that is said about a tool, in one value.
 ///
 /// On the wire (`GET /tools`), in JavaScript and in the gateway's configuration the fields are in camelCase.
@@ -134,8 +150,8 @@ impl Definition {
     #[must_use]
     pub fn hash(&self) -> String {
         let mut canonical = self.to_json();
-        for aside in ["owner", "profiles", "requires", "timeoutMs", "label", "progress", "aliases"] {
-            canonical.as_object_mut().map(|fields| fields.remove(aside));
+        if let Some(fields) = canonical.as_object_mut() {
+            fields.retain(|field, _| AGREED.contains(&field.as_str()));
         }
         Sha256::digest(canonical.to_string().as_bytes()).iter().fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");

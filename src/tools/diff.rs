@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::protocol::Risk;
+use crate::tools::definition::AGREED;
 use crate::tools::{Definition, Problem};
 
 // As much of a value as helps to see what changed.
@@ -50,20 +51,7 @@ impl Expected {
 #[must_use]
 pub fn diff(before: &Definition, now: &Definition) -> Vec<String> {
     let (before, now) = (before.to_json(), now.to_json());
-    let fields = [
-        "version",
-        "owner",
-        "description",
-        "parameters",
-        "output",
-        "examples",
-        "scope",
-        "risk",
-        "replay",
-        "approval",
-        "longRunning",
-    ];
-    let changed = fields.iter().filter(|field| before[**field] != now[**field]);
+    let changed = AGREED.iter().chain(&["owner"]).filter(|field| before[**field] != now[**field]);
     changed.map(|field| format!("{field}: {} → {}", short(&before[*field]), short(&now[*field]))).collect()
 }
 
