@@ -38,6 +38,13 @@ async function embed(hold, element, { listed = true, own = false, env = {}, pace
   return { site, gateway };
 }
 
+const takeOutAndPutBack = (page) => page.evaluate(async () => {
+  const element = document.querySelector('page-hand');
+  element.remove();
+  await new Promise((done) => setTimeout(done, 50));
+  document.body.append(element);
+});
+
 const bare = { gateway: false };
 
 journey('inline, in ten lines of a page of another origin: it is there at once, and does its work', bare, async ({ page, hand, hold }) => {
@@ -275,12 +282,7 @@ journey('taken out and put back while it is loading, it is one panel', bare, asy
   page.on('request', (request) => { listings += Number(request.method() === 'GET' && new URL(request.url()).pathname === '/tools'); });
   await page.goto(site.url, { waitUntil: 'commit' });
   await page.waitForFunction(() => document.querySelector('page-hand')?.shadowRoot);
-  await page.evaluate(async () => {
-    const element = document.querySelector('page-hand');
-    element.remove();
-    await new Promise((done) => setTimeout(done, 50));
-    document.body.append(element);
-  });
+  await takeOutAndPutBack(page);
   await hand.composer.waitFor();
   await page.waitForTimeout(800);
   assert.equal(listings, 1);
@@ -299,12 +301,7 @@ journey('a policy is defined once, and a tool every panel brings along stays out
   });
   assert.deepEqual(codes, ['invalid_policy', 'fine', 'policy_locked']);
   assert.equal(await page.evaluate(() => document.querySelector('page-hand').unregisterTool('open_link')), true);
-  await page.evaluate(async () => {
-    const element = document.querySelector('page-hand');
-    element.remove();
-    await new Promise((done) => setTimeout(done, 50));
-    document.body.append(element);
-  });
+  await takeOutAndPutBack(page);
   await hand.composer.waitFor();
   await page.waitForFunction(() => document.querySelector('page-hand').tools.length > 5);
   assert.equal(await page.evaluate(() => document.querySelector('page-hand').tools.some((tool) => tool.name === 'open_link')), false);

@@ -60,15 +60,16 @@ impl Run {
 
     fn resume_calls(&mut self, mut active: Active, answer: &AssistantMessage, mut open: OpenStep) {
         let limits = self.config.limits;
+        // A call is not its own duplicate.
+        let before = self.transcript.without_last_answer();
         let mut calls = Vec::new();
         for call in answer.calls() {
             let made = match open.results.remove(call.id.as_str()) {
                 Some(settled) => Call::settled_before(&answer.id, call, &active.tools, settled),
                 None => {
                     let slot = Slot::again(call.clone());
-                    let thread = self.transcript.without_last_answer();
                     let (made, _) =
-                        calls::open(&answer.id, vec![slot], &active.tools, &thread, &mut active.spent, &limits);
+                        calls::open(&answer.id, vec![slot], &active.tools, &before, &mut active.spent, &limits);
                     let Some(mut made) = made.into_iter().next() else { continue };
                     self.go_on_with(&active, &mut made, call, &open);
                     made

@@ -176,25 +176,25 @@ impl App {
 
     /// Ends what is at work and begins an empty thread.
     pub fn new_thread(&self) {
-        let inner = &self.inner;
-        inner.thread.borrow().retire();
-        let id = fresh_id();
-        let (tools, services) = (&inner.tools, &inner.services);
-        let thread = thread::start(&id, &inner.options, &inner.gateway, tools, services, &inner.watcher, &self.store);
-        *inner.thread.borrow_mut() = thread;
-        self.publish();
+        self.inner.thread.borrow().retire();
+        self.put_up(&fresh_id());
     }
 
     /// The thread as the journal has it, in place of what this page remembers: it was away, and another page of this tab
     /// may have gone on.
     fn reopen(&self) {
+        self.inner.thread.borrow().hide();
+        self.put_up(&self.thread());
+        self.handle().resume();
+    }
+
+    // In place of the thread that was there.
+    fn put_up(&self, id: &ThreadId) {
         let inner = &self.inner;
-        inner.thread.borrow().hide();
-        let (id, tools, services) = (self.thread(), &inner.tools, &inner.services);
-        let thread = thread::start(&id, &inner.options, &inner.gateway, tools, services, &inner.watcher, &self.store);
+        let (tools, services) = (&inner.tools, &inner.services);
+        let thread = thread::start(id, &inner.options, &inner.gateway, tools, services, &inner.watcher, &self.store);
         *inner.thread.borrow_mut() = thread;
         self.publish();
-        self.handle().resume();
     }
 
     /// Ends the session: what is at work is let go of, connections and all.
