@@ -6,6 +6,7 @@ mod context;
 mod entry;
 mod entry_json;
 mod event;
+mod event_json;
 mod id;
 mod message;
 mod model;
@@ -15,7 +16,7 @@ mod state;
 mod tool;
 
 pub use context::ContextItem;
-pub use entry::{EndReason, Entry};
+pub use entry::{Checkpoint, EndReason, Entry, OpenJob};
 pub use event::{CallState, CallView, Event, Settled};
 pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
 pub use message::{AssistantMessage, Message, MessageStatus, Part, ToolMessage};

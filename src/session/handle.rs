@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::channel::mpsc::{UnboundedSender, unbounded};
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use crate::agent::{Decision, Input};
 use crate::protocol::{Answer, State, ToolCallId};
@@ -16,11 +16,22 @@ pub struct Handle {
     pub(super) inputs: UnboundedSender<Input>,
 }
 
+/// What was said to a session and waits for one that hears it.
+#[derive(Debug)]
+pub struct Inputs(pub(super) UnboundedReceiver<Input>);
+
 impl Handle {
+    /// A handle, and what is said to it.
+    #[must_use]
+    pub fn channel() -> (Self, Inputs) {
+        let (inputs, commands) = unbounded();
+        (Self { inputs }, Inputs(commands))
+    }
+
     /// A handle of no session: what is said to it is lost. In the place of one that is to be let go of.
     #[must_use]
     pub fn closed() -> Self {
-        Self { inputs: unbounded().0 }
+        Self::channel().0
     }
 
     /// Sends a message; what is at work is ended first.

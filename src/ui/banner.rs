@@ -5,13 +5,16 @@ use leptos::prelude::*;
 use crate::browser::sleep;
 use crate::protocol::EndReason;
 use crate::ui::live::Live;
-use crate::ui::node::{Child, Node, live, live_text, node};
+use crate::ui::node::{Child, Node, live, live_text, node, nothing};
 use crate::ui::{App, words};
 
 /// The banner: nothing where there is nothing to say.
 pub(super) fn banner(app: &App) -> AnyView {
     let notice = app.store.notice.clone();
     let notice = live(move || notice.get().map(|words| frame("banner", words)).view());
+    let saving = app.store.saving.clone();
+    let saving = live(move || saving.get().map(|why| frame("banner", words::not_saved(&why))).view());
+    let elsewhere = elsewhere(app);
     let app = app.clone();
     let ended = live(move || {
         let reason = app.store.ended.get();
@@ -22,7 +25,24 @@ pub(super) fn banner(app: &App) -> AnyView {
             })
             .view()
     });
-    vec![notice, ended].view()
+    vec![notice, saving, elsewhere, ended].view()
+}
+
+// The thread is another page's: it is shown here, and may be taken over.
+fn elsewhere(app: &App) -> AnyView {
+    let (app, following) = (app.clone(), app.store.following.clone());
+    live(move || {
+        if !following.get() {
+            return nothing();
+        }
+        let take = app.clone();
+        let button = node("button")
+            .attr("type", "button")
+            .attr("part", "take-over")
+            .on("click", move |_| take.take_over())
+            .child("Continue here");
+        frame("banner", "This conversation is open in another tab.".to_owned()).child(button).view()
+    })
 }
 
 fn frame(class: &str, words: String) -> Node {

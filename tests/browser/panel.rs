@@ -12,7 +12,8 @@ use pagehand::tools::Definition;
 use crate::support::fake::{Body, ClipboardStub, Network, press, press_with};
 use crate::support::mounted::{Mounted, results_in, text_of};
 use crate::support::stream::{call, calling, finished, saying, started, text, text_end, text_start};
-use crate::support::{FullStorage, definition, storage, until_so};
+use crate::support::database::{Fault, put};
+use crate::support::{definition, until_so};
 
 /// A panel that shows the answer so far, and the rest of it on its way.
 async fn answering(network: &Network, words: &str) -> (Mounted, Body) {
@@ -545,12 +546,16 @@ async fn a_thread_is_there_again_after_a_reload() {
 async fn a_thread_that_can_not_be_saved_goes_on_and_says_so() {
     let network = Network::install();
     let panel = Mounted::new(&network).await;
-    let full = FullStorage::new();
+    let full = Fault::full(u32::MAX);
     panel.send("Tell me.");
     network.asked("/agent").await.answer_text(200, "{}", &saying("All the same."));
     panel.reads(".banner[role=status]", "This conversation is not being saved").await;
     panel.reads(".md", "All the same.").await;
     drop(full);
+    until_so("the notice to go", || panel.find(".banner").is_none()).await;
+    let name = panel.name.clone();
+    drop(panel);
+    Mounted::waiting(&name).reads(".md", "All the same.").await;
 }
 
 #[test]
@@ -559,7 +564,7 @@ async fn a_damaged_record_is_shown_up_to_the_damage_and_says_so() {
     let panel = answered(&network, "It was sent.").await;
     let (name, thread) = (panel.name.clone(), panel.instance.thread());
     drop(panel);
-    storage().set_item(&format!("pagehand:{thread}:2"), "{ half a li").unwrap();
+    put("pagehand", "lines", &format!(r#"["{thread}", 2]"#), "{ half a li").await;
     let again = Mounted::waiting(&name);
     again.reads("[part=user-message]", "Tell me.").await;
     again.reads(".banner[role=status]", "record was damaged").await;

@@ -182,8 +182,8 @@ async fn artifacts_have_versions_and_outlive_their_call() {
     let (network, panel) = opened().await;
     panel.register(
         "page_tool",
-        "({ text }, { artifacts }) => ({ version: artifacts.save('notes', text, 'text/markdown'), first: artifacts.load('notes', 1),
-           latest: artifacts.load('notes'), none: artifacts.load('other'), versions: artifacts.versions('notes'), list: artifacts.list() })",
+        "async ({ text }, { artifacts }) => ({ version: artifacts.save('notes', text, 'text/markdown'), first: await artifacts.load('notes', 1),
+           latest: await artifacts.load('notes'), none: await artifacts.load('other'), versions: artifacts.versions('notes'), list: artifacts.list() })",
     );
     panel.result_of(&network, "page_tool", &json!({ "text": "one" })).await;
     let told = panel.result_of(&network, "page_tool", &json!({ "text": "zwei" })).await;

@@ -6,7 +6,7 @@ use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::Stream;
 use crate::agent::{Output, Transcript};
-use crate::protocol::{CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, ToolCall};
+use crate::protocol::{CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, Part, ToolCall};
 use crate::tools::Resolved;
 
 impl Run {
@@ -24,8 +24,19 @@ impl Run {
             return;
         }
         stream.heard_at = self.at;
+        let ran = match &event {
+            ModelEvent::CallResult { slot, .. } => Some(*slot),
+            _ => None,
+        };
         let told = stream.collect(event, &mut self.mint, &active.tools, active.usage, self.at);
+        // What the agent behind the wire has run must not be asked for again after a reload.
+        let ran = ran.and_then(|slot| stream.draft.slot(slot)).map(|slot| Part::Call(slot.call.clone()));
+        let closed = std::iter::from_fn(|| stream.draft.next_closed()).collect::<Vec<_>>();
+        let message = stream.draft.message.clone();
         self.outputs.extend(told.into_iter().map(Output::Event));
+        for part in closed.into_iter().chain(ran) {
+            self.save(Entry::Part { message: message.clone(), part });
+        }
     }
 
     /// Takes the stream of this model call out of the machine; `None` where it is not the one at work.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::agent::calls::{self, Call, State};
 use crate::agent::run::{Active, Phase, Run};
-use crate::agent::transcript::{OpenJob, result_message_id};
+use crate::agent::transcript::result_message_id;
 use crate::agent::{Decision, Output, ToolRequest};
-use crate::protocol::{Answer, Delta, Entry, Event, Lifetime, Message, Outcome, ToolCallId, ToolError, ToolMessage};
+use crate::protocol::{Answer, Delta, Entry, Event, Lifetime, Message, OpenJob, Outcome, ToolCallId, ToolError, ToolMessage};
 use crate::tools::{Definition, error};
 
 impl Run {
