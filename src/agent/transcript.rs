@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::protocol::{
-    AssistantMessage, Checkpoint, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus, Names, OpenJob, Part, RunId,
-    State, ToolCall, ToolCallId, ToolMessage, ToolResult,
+    AssistantMessage, Checkpoint, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus, Names, OpenJob,
+    Part, RunId, State, ToolCall, ToolCallId, ToolMessage, ToolResult,
 };
 use crate::tools::error;
 
@@ -230,11 +230,8 @@ impl Fold {
                     self.end_draft();
                     self.close();
                 }
-                let begun = || AssistantMessage {
-                    id: message.clone(),
-                    parts: Vec::new(),
-                    status: MessageStatus::Superseded,
-                };
+                let begun =
+                    || AssistantMessage { id: message.clone(), parts: Vec::new(), status: MessageStatus::Superseded };
                 self.draft.get_or_insert_with(begun).parts.push(part.clone());
             }
             Entry::Message(answer) => {

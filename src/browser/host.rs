@@ -124,6 +124,10 @@ impl Host for BrowserHost {
         let (state, services, user) = (context.state.clone(), self.services.clone(), self.services.shared.user_id());
         let long_running = context.request.definition.long_running;
         Box::pin(async move {
+            // Stopped before it began.
+            if !running.borrow().contains(&call) {
+                return Outcome::Error(error::cancelled(&context.request.name, false)).into();
+            }
             let arguments = context.request.arguments.clone();
             let outcome = tool(arguments, context).await;
             drop(busy);

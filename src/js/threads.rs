@@ -55,7 +55,10 @@ impl Instance {
         future_to_promise(async move {
             let file = app.export().await;
             file.as_ref().map(to_js).ok_or_else(|| {
-                error("not_saved", "this thread is not in the browser's database: nothing was said in it, or it can not be kept")
+                error(
+                    "not_saved",
+                    "this thread is not in the browser's database: nothing was said in it, or it can not be kept",
+                )
             })
         })
     }

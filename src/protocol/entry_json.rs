@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 use crate::protocol::{
-    AssistantMessage, Checkpoint, Delta, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind, OpenJob,
-    Part, RunId, Scope, ToolCall, ToolCallId, ToolResult, delta_from_json, delta_to_json, object,
+    AssistantMessage, Checkpoint, Delta, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind,
+    OpenJob, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult, delta_from_json, delta_to_json, object,
 };
 
 impl Entry {

@@ -5,9 +5,7 @@
 use serde_json::Value;
 
 use crate::protocol::entry_json::{fields, reason_from_json, reason_to_json, text};
-use crate::protocol::{
-    CallState, CallView, Event, MessageId, MessageStatus, RunId, Scope, ToolCallId, Usage,
-};
+use crate::protocol::{CallState, CallView, Event, MessageId, MessageStatus, RunId, Scope, ToolCallId, Usage};
 
 impl Event {
     /// The event as JSON: an object whose `event` says what it is. `None` for those that are nobody else's business.
@@ -79,11 +77,9 @@ impl Event {
             "arguments" => Self::ArgumentsDelta { call: call()?, text: said()? },
             "message_end" => Self::MessageEnd { message: message()?, status: MessageStatus::parse(&said()?)? },
             "call" => Self::Call(call_from_json(event)?),
-            "progress" => Self::Progress {
-                call: call()?,
-                fraction: event.get("fraction").and_then(Value::as_f64),
-                text: said()?,
-            },
+            "progress" => {
+                Self::Progress { call: call()?, fraction: event.get("fraction").and_then(Value::as_f64), text: said()? }
+            }
             "usage" => Self::Usage(Usage { input_tokens: number("input")?, output_tokens: number("output")? }),
             "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(event)? },
             _ => return None,
@@ -126,10 +122,9 @@ fn call_from_json(view: &Value) -> Option<CallView> {
     let state = match view.get("state")?.as_str()? {
         "input-streaming" => CallState::InputStreaming,
         "input-available" => CallState::InputAvailable,
-        "approval-requested" => CallState::ApprovalRequested {
-            reason: first()?,
-            payload: view.get("second").cloned().unwrap_or_default(),
-        },
+        "approval-requested" => {
+            CallState::ApprovalRequested { reason: first()?, payload: view.get("second").cloned().unwrap_or_default() }
+        }
         "running" => CallState::Running,
         "pending" => CallState::Pending { job: first()? },
         "result-available" => CallState::ResultAvailable { content: first()? },

@@ -20,7 +20,23 @@ pub struct Handle {
 #[derive(Debug)]
 pub struct Inputs(pub(super) UnboundedReceiver<Input>);
 
+impl Inputs {
+    /// Takes out what waits, but for what a session is told of the world around it: that is said anew to each.
+    pub fn take_waiting(&mut self) -> Vec<Input> {
+        let mut waiting: Vec<Input> = std::iter::from_fn(|| self.0.try_recv().ok()).collect();
+        waiting.retain(|input| {
+            !matches!(input, Input::Tools(_) | Input::Facts(_) | Input::Policy(_) | Input::State(_) | Input::Resume)
+        });
+        waiting
+    }
+}
+
 impl Handle {
+    /// Says again what waited ([`Inputs::take_waiting`]).
+    pub fn say_again(&self, waiting: Vec<Input>) {
+        waiting.into_iter().for_each(|input| self.input(input));
+    }
+
     /// A handle, and what is said to it.
     #[must_use]
     pub fn channel() -> (Self, Inputs) {

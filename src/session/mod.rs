@@ -32,7 +32,9 @@ use futures::future::LocalBoxFuture;
 use futures::stream::{self, FuturesUnordered, LocalBoxStream, StreamExt};
 
 use crate::agent::{Input, Output, Run, ToolRequest};
-use crate::protocol::{Answer, Entry, FinishReason, Millis, ModelEvent, ModelRequest, Names, Outcome, Scope, ToolCallId};
+use crate::protocol::{
+    Answer, Entry, FinishReason, Millis, ModelEvent, ModelRequest, Names, Outcome, Scope, ToolCallId,
+};
 use crate::tools::error;
 
 /// How a session ended.

@@ -10,8 +10,8 @@ use crate::protocol::{
     CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Part, ToolCallId, Usage,
 };
 use crate::tools::{Registry, humanise};
-use crate::ui::live::Live;
 use crate::ui::frame;
+use crate::ui::live::Live;
 
 /// Everything the panel shows. Copies show, and change, the same.
 #[derive(Clone, Debug)]

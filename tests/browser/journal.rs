@@ -112,7 +112,10 @@ async fn who_takes_over_keeps_the_other_from_writing_on() {
     assert_eq!(opened.entries, [start(1)]);
     assert_eq!(one.write(&[end()]).await, Written::Lost);
     assert_eq!(other.write(&[end()]).await, Written::Yes);
-    assert!(matches!(one.found().await.as_slice(), [Entry::RunStart { .. }, Entry::Owner { .. }, Entry::RunEnd { .. }]));
+    assert!(matches!(
+        one.found().await.as_slice(),
+        [Entry::RunStart { .. }, Entry::Owner { .. }, Entry::RunEnd { .. }]
+    ));
 }
 
 #[test]
@@ -157,10 +160,8 @@ async fn a_full_storage_keeps_nobody_waiting_and_loses_nothing() {
 
 #[test]
 async fn without_a_database_the_thread_is_kept_in_memory() {
-    for (fault, why) in [
-        (Fault::none(), "this browser does not let the page keep anything"),
-        (Fault::denied(), "this browser does not let the page keep anything"),
-    ] {
+    for fault in [Fault::none, Fault::denied] {
+        let (fault, why) = (fault(), "this browser does not let the page keep anything");
         let desk = Desk::new();
         assert_eq!(desk.journal.open(desk.told()).await.unwrap_err(), OpenError::Failed(why.to_owned()));
         desk.journal.begin(desk.told());
@@ -370,7 +371,11 @@ async fn threads_are_listed_for_their_user_the_latest_first() {
         let journal = Journal::new(&desk.database, &ThreadId::from(id));
         journal.open(desk.told()).await.unwrap();
         journal.row().borrow_mut().user = user.to_owned();
-        journal.append(&Entry::RunStart { run: RunId::from("r"), at, message: Some((MessageId::from("m"), id.into())) });
+        journal.append(&Entry::RunStart {
+            run: RunId::from("r"),
+            at,
+            message: Some((MessageId::from("m"), id.into())),
+        });
         journal.flush().await;
     }
     let list = Shelf::new(&desk.database).list("anna").await;

@@ -9,10 +9,10 @@ use pagehand::browser::sleep;
 use pagehand::protocol::{Risk, Scope};
 use pagehand::tools::Definition;
 
+use crate::support::database::{Fault, put};
 use crate::support::fake::{Body, ClipboardStub, Network, press, press_with};
 use crate::support::mounted::{Mounted, results_in, text_of};
 use crate::support::stream::{call, calling, finished, saying, started, text, text_end, text_start};
-use crate::support::database::{Fault, put};
 use crate::support::{definition, until_so};
 
 /// A panel that shows the answer so far, and the rest of it on its way.

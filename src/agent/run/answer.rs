@@ -6,7 +6,9 @@ use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::Stream;
 use crate::agent::{Output, Transcript};
-use crate::protocol::{CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, Part, ToolCall};
+use crate::protocol::{
+    CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, Part, ToolCall,
+};
 use crate::tools::Resolved;
 
 impl Run {
@@ -28,6 +30,7 @@ impl Run {
             ModelEvent::CallResult { slot, .. } => Some(*slot),
             _ => None,
         };
+        let ran = ran.filter(|slot| stream.draft.slot(*slot).is_some_and(|slot| slot.answered.is_none()));
         let told = stream.collect(event, &mut self.mint, &active.tools, active.usage, self.at);
         // What the agent behind the wire has run must not be asked for again after a reload.
         let ran = ran.and_then(|slot| stream.draft.slot(slot)).map(|slot| Part::Call(slot.call.clone()));

@@ -27,8 +27,7 @@ impl Run {
     /// Holds back what needs the whole thread until it is there.
     pub(super) fn wait_for_whole(&mut self, input: Input) -> Option<Input> {
         let Some(waiting) = &mut self.waiting else { return Some(input) };
-        let needs =
-            matches!(input, Input::UserMessage(_) | Input::Resume | Input::Retry | Input::ToolOutcome { .. });
+        let needs = matches!(input, Input::UserMessage(_) | Input::Resume | Input::Retry | Input::ToolOutcome { .. });
         if !needs {
             return Some(input);
         }

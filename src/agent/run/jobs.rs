@@ -7,7 +7,8 @@ use crate::agent::result;
 use crate::agent::run::settle::{keep, lasting};
 use crate::agent::run::{Phase, Run};
 use crate::protocol::{
-    Answer, Delta, Entry, Event, Message, MessageId, Millis, OpenJob, Outcome, Settled, ToolCallId, ToolMessage, ToolResult,
+    Answer, Delta, Entry, Event, Message, MessageId, Millis, OpenJob, Outcome, Settled, ToolCallId, ToolMessage,
+    ToolResult,
 };
 use crate::tools::error;
 

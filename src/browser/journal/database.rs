@@ -125,8 +125,8 @@ impl Database {
     }
 
     async fn open(&self) -> Result<Connection, Failed> {
-        let factory =
-            Factory::new().map_err(|_| Failed::Refused("this browser does not let the page keep anything".to_owned()))?;
+        let factory = Factory::new()
+            .map_err(|_| Failed::Refused("this browser does not let the page keep anything".to_owned()))?;
         match self.request(&factory, Some(VERSION)).await {
             Ok(database) => Ok(self.connection_of(database, false)),
             Err(error) if name_of(&error) == "VersionError" => {
@@ -206,8 +206,8 @@ impl Connection {
         work: &impl AsyncFn(&Transaction) -> Result<T, Error>,
     ) -> Result<T, Failed> {
         let raw = self.transaction(access).map_err(|thrown| Failed::of_name(&thrown_name(&thrown)))?;
-        let transaction =
-            Transaction::try_from(raw.clone()).map_err(|_| Failed::Dead("the browser's database is gone".to_owned()))?;
+        let transaction = Transaction::try_from(raw.clone())
+            .map_err(|_| Failed::Dead("the browser's database is gone".to_owned()))?;
         let done = work(&transaction).await.map_err(Failed::of)?;
         if access == Access::Read {
             return Ok(done);

@@ -205,7 +205,8 @@ impl Journal {
     /// Keeps what is known of the thread as it is now.
     pub async fn save_row(&self) {
         let (thread, row) = (self.thread.0.clone(), self.row.borrow().to_json().to_string());
-        let written = self.database.within(Access::Write, async move |transaction| put_row(transaction, &thread, &row).await);
+        let written =
+            self.database.within(Access::Write, async move |transaction| put_row(transaction, &thread, &row).await);
         // It is written again with the next line that changes it.
         let _ = written.await;
     }
@@ -322,7 +323,8 @@ impl Store for Lines {
         }
         let mut row = self.row.borrow_mut();
         // Following a line twice changes nothing: what fails is tried again.
-        let changed = (batch.first..).zip(batch.entries.iter()).filter(|(at, entry)| row.follow(*at, entry)).count() > 0;
+        let changed =
+            (batch.first..).zip(batch.entries.iter()).filter(|(at, entry)| row.follow(*at, entry)).count() > 0;
         let text = changed.then(|| row.to_json().to_string());
         let (database, thread) = (self.database.clone(), self.thread.0.clone());
         let access = if batch.strict { Access::Strict } else { Access::Write };

@@ -12,9 +12,9 @@ use js_sys::Array;
 use serde_json::Value;
 use wasm_bindgen::JsValue;
 
-use crate::browser::{Artifact, Database, clock, random_seed};
 use crate::browser::journal::database::{ALL, ARTIFACTS, Access, LINES, THREADS};
 use crate::browser::journal::{Row, artifact_key, line_key, put_row, range};
+use crate::browser::{Artifact, Database, clock, random_seed};
 use crate::protocol::{Entry, IdMint, Millis, ThreadId, object};
 use crate::session::StoreError;
 
@@ -121,7 +121,8 @@ impl Shelf {
         let told = file.get("thread").and_then(Value::as_str).filter(|id| !id.is_empty());
         let mut id = told.map_or_else(fresh, str::to_owned);
         loop {
-            let (lines, texts, kept, thread) = (entries.clone(), artifacts.clone(), row.to_json().to_string(), id.clone());
+            let (lines, texts, kept, thread) =
+                (entries.clone(), artifacts.clone(), row.to_json().to_string(), id.clone());
             let written = self.database.within(Access::Write, async move |transaction| {
                 let store = transaction.object_store(LINES)?;
                 for (number, line) in (0..).zip(&lines) {

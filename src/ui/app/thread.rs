@@ -17,7 +17,7 @@ use futures::{FutureExt, StreamExt, select_biased};
 use crate::agent::{Config, Limits, Run, Transcript};
 use crate::browser::tools::BrowserTools;
 use crate::browser::{
-    Artifacts, BrowserHost, Channel, Claim, Database, Gateway, PageWord, Journal, Lock, Mirror, OpenError, Opened,
+    Artifacts, BrowserHost, Channel, Claim, Database, Gateway, Journal, Lock, Mirror, OpenError, Opened, PageWord,
     Services, ThreadServices, Told, Watcher, random_seed, sleep,
 };
 use crate::protocol::{EndReason, Event, IdMint, ThreadId};
@@ -55,6 +55,8 @@ enum Order {
 pub(super) struct Hooks {
     /// It is ours: everything a session must know is to be said to it.
     pub(super) owned: Rc<dyn Fn()>,
+    /// And a run that was cut off can be taken up.
+    pub(super) resume: Rc<dyn Fn()>,
     /// It can not be read, and why: another is to be put in its place.
     pub(super) unreadable: Rc<dyn Fn(String)>,
     /// It is another user's.
@@ -227,7 +229,12 @@ impl Life {
         self.show(run.transcript(), &opened, run.last_end().filter(|_| run.can_retry()));
         self.mirror.begin(self.channel(), self.journal.lines());
         self.mirror.announce();
+        // A session hears of the tools before it hears of a message that has waited for it, and of that before a run
+        // that was cut off is taken up: the message may be meant to replace it.
+        let waiting = self.inputs.take_waiting();
         (self.hooks.owned)();
+        self.stopping.iter().for_each(|handle| handle.say_again(waiting.clone()));
+        (self.hooks.resume)();
         let (gateway, tools) = (self.gateway.clone(), Rc::clone(&self.tools));
         let host = BrowserHost::new(gateway, tools, Rc::clone(&self.journal), self.services.clone());
         let next = {

@@ -7,9 +7,7 @@ use serde_json::Value;
 
 use crate::agent::Transcript;
 use crate::browser::tools::BrowserTools;
-use crate::browser::{
-    Database, Gateway, Life, PageLife, Services, Shelf, ThreadInfo, Watcher, set_current_thread,
-};
+use crate::browser::{Database, Gateway, Life, PageLife, Services, Shelf, ThreadInfo, Watcher, set_current_thread};
 use crate::protocol::ThreadId;
 use crate::ui::app::thread::{Hooks, Place, Thread, fresh_id, start};
 use crate::ui::app::{App, Inner, Options};
@@ -65,7 +63,8 @@ fn hooks(app: &Weak<Inner>, store: &Store) -> Hooks {
             }
         }
     };
-    let owned = with_app(Rc::new(|app, _| app.tell_all()));
+    let owned = with_app(Rc::new(|app, _| app.publish()));
+    let resume = with_app(Rc::new(|app, _| app.resume()));
     let unreadable = with_app(Rc::new(|app, why| {
         // The tab keeps the old one in mind: it may be there again after a reload.
         app.put_up(&Up { id: fresh_id(), fresh: true, remembered: false });
@@ -74,6 +73,7 @@ fn hooks(app: &Weak<Inner>, store: &Store) -> Hooks {
     let foreign = with_app(Rc::new(|app, _| app.put_up(&Up { id: fresh_id(), fresh: true, remembered: true })));
     Hooks {
         owned: Rc::new(move || owned(String::new())),
+        resume: Rc::new(move || resume(String::new())),
         unreadable: Rc::new(unreadable),
         foreign: Rc::new(move || foreign(String::new())),
     }
@@ -156,8 +156,11 @@ impl App {
     }
 
     pub(super) fn change_user(&self, now: &str) {
-        let theirs = self.inner.thread.borrow().journal.row().borrow().user.clone();
-        if !theirs.is_empty() && theirs != now {
+        let row = self.inner.thread.borrow().journal.row();
+        let theirs = row.borrow().user.clone();
+        if theirs.is_empty() {
+            now.clone_into(&mut row.borrow_mut().user);
+        } else if theirs != now {
             self.open_fresh();
         }
     }
@@ -204,9 +207,8 @@ impl App {
         *inner.thread.borrow_mut() = thread;
     }
 
-    // A session begins with what everybody else knows already; a run that was cut off waits for the tools.
-    fn tell_all(&self) {
-        self.publish();
+    // It waits for the tools.
+    fn resume(&self) {
         if self.inner.served.get() {
             self.handle().resume();
         }

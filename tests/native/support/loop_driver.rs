@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use pagehand::agent::{Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
 use pagehand::protocol::{
-    CallView, Entry, Event, FinishReason, Message, MessageId, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome, Replay,
-    Scope, ThreadId, ToolCallId, ToolError, delta_to_json,
+    CallView, Entry, Event, FinishReason, Message, MessageId, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome,
+    Replay, Scope, ThreadId, ToolCallId, ToolError, delta_to_json,
 };
 use pagehand::tools::Registry;
 use serde_json::{Value, json};
