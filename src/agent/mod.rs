@@ -28,5 +28,5 @@ mod transcript;
 pub use input::{Decision, Input, Output, ToolRequest};
 pub use limits::Limits;
 pub use result::ARTIFACTS;
-pub use run::{Config, Run};
+pub use run::{CHECKPOINT_LINES, Config, Run};
 pub use transcript::Transcript;

@@ -762,6 +762,7 @@ fn a_machine_is_made_for_a_registry_without_a_fault_or_none() {
         profile: String::new(),
         instructions: String::new(),
         limits: Limits::default(),
+        checkpoint_lines: pagehand::agent::CHECKPOINT_LINES,
         seed: 1,
     };
     let mut run = Run::new(config);

@@ -10,7 +10,7 @@ use futures::executor::LocalPool;
 use futures::future::{self, FutureExt, LocalBoxFuture};
 use futures::stream::{LocalBoxStream, StreamExt};
 use futures::task::LocalSpawnExt;
-use pagehand::agent::{Config, Decision, Limits, Run, ToolRequest};
+use pagehand::agent::{CHECKPOINT_LINES, Config, Decision, Limits, Run, ToolRequest};
 use pagehand::protocol::{
     Answer, ContextItem, Delta, Entry, Event, FinishReason, Millis, ModelEvent, ModelRequest, Outcome, ThreadId,
     ToolCallId, ToolError,
@@ -178,6 +178,7 @@ impl Scene {
             profile: String::new(),
             instructions: String::new(),
             limits: Limits::default(),
+            checkpoint_lines: CHECKPOINT_LINES,
             seed: 1,
         };
         let (handle, driver) = session(Run::new(config), world.clone());

@@ -8,13 +8,13 @@ use crate::agent::run::Run;
 use crate::agent::{Input, Output, Transcript};
 use crate::protocol::{Checkpoint, EndReason, Entry, Lifetime};
 
-// Lines between two checkpoints, at least: reading so many costs less than a look at a panel takes.
-const EVERY: u32 = 120;
+/// Lines between two checkpoints that suit a page: reading so many costs less than a look at a panel takes.
+pub const CHECKPOINT_LINES: u32 = 120;
 
 impl Run {
     /// Writes a checkpoint where one is due and the thread rests: the last answer is whole, and everything is told.
     pub(super) fn mark(&mut self, reason: &EndReason) {
-        if self.lines < EVERY || *reason != EndReason::Completed || !self.untold.is_empty() {
+        if self.lines < self.config.checkpoint_lines || *reason != EndReason::Completed || !self.untold.is_empty() {
             return;
         }
         let mut state = self.state.values().clone();

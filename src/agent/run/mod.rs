@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crate::agent::calls::{self, Call};
 use crate::agent::limits::Spent;
+pub use crate::agent::run::checkpoint::CHECKPOINT_LINES;
 use crate::agent::run::checkpoint::{lines_since_checkpoint, starts_at_checkpoint};
 use crate::agent::run::jobs::Watched;
 use crate::agent::run::resume::Interrupted;
@@ -37,6 +38,8 @@ pub struct Config {
     pub instructions: String,
     /// How far a run may go.
     pub limits: Limits,
+    /// How many lines of the journal stand between two checkpoints, at least; see [`CHECKPOINT_LINES`].
+    pub checkpoint_lines: u32,
     /// From the host's random source; makes the identifiers.
     pub seed: u64,
 }

@@ -10,7 +10,7 @@
 //! | it was started, and is an `effect` in the page | not run again: the model reads that its outcome is unknown |
 //! | it was started, and is an `effect` behind the gateway | not run again: the gateway is asked what became of it |
 //!
-//! A model that was still answering is asked again.
+//! A model that was still answering is asked again; a run whose end was decided is ended.
 
 use crate::agent::calls::{self, Call};
 use crate::agent::draft::Slot;
@@ -46,16 +46,22 @@ impl Run {
         active.tools = self.resolve();
         active.spent.pass(self.at, true);
         match open.answer.clone() {
-            Some(answer) if answer.status == MessageStatus::Complete => self.resume_calls(active, &answer, open),
-            // It had broken off. What the agent behind the wire ran for it is not asked for a second time.
-            Some(answer) if answer.calls().next().is_some() => {
-                self.settle_as_interrupted(&active, open);
-                self.close(active, EndReason::Truncated);
-            }
-            Some(_) => self.ask(active),
+            Some(answer) => match answer.status {
+                MessageStatus::Complete => self.resume_calls(active, &answer, open),
+                MessageStatus::Superseded => self.ask(active),
+                // Its end was decided; only the line that says so is missing.
+                MessageStatus::Stopped => self.close_as(active, open, EndReason::Stopped),
+                MessageStatus::Truncated => self.close_as(active, open, EndReason::Truncated),
+            },
             None if step > 0 => self.ask(active),
             None => self.step(active),
         }
+    }
+
+    // What the agent behind the wire had run for an answer that broke off is not asked for a second time.
+    fn close_as(&mut self, active: Active, open: OpenStep, reason: EndReason) {
+        self.settle_as_interrupted(&active, open);
+        self.close(active, reason);
     }
 
     fn resume_calls(&mut self, mut active: Active, answer: &AssistantMessage, mut open: OpenStep) {

@@ -323,26 +323,48 @@ impl Store for Lines {
         }
         let mut row = self.row.borrow_mut();
         // Following a line twice changes nothing: what fails is tried again.
-        let changed =
-            (batch.first..).zip(batch.entries.iter()).filter(|(at, entry)| row.follow(*at, entry)).count() > 0;
-        let text = changed.then(|| row.to_json().to_string());
-        let (database, thread) = (self.database.clone(), self.thread.0.clone());
+        let changed = (batch.first..).zip(batch.entries.iter()).filter(|(at, entry)| row.follow(*at, entry)).count() > 0;
+        let row = changed.then(|| row.to_json().to_string());
+        let lines: Vec<String> = batch.entries.iter().map(|entry| entry.to_json().to_string()).collect();
+        let (database, thread) = (self.database.clone(), self.thread.clone());
         let access = if batch.strict { Access::Strict } else { Access::Write };
         Box::pin(async move {
-            let written = database.within(access, async move |transaction| {
-                let lines = transaction.object_store(LINES)?;
-                for (number, entry) in (batch.first..).zip(batch.entries.iter()) {
-                    let line = JsValue::from_str(&entry.to_json().to_string());
-                    lines.add(&line, Some(&line_key(&thread, number)))?.await?;
-                }
-                match &text {
-                    Some(row) => put_row(transaction, &thread, row).await,
-                    None => Ok(()),
-                }
-            });
-            written.await
+            let added = add_lines(&database, &thread, access, batch.first, lines.clone(), row.clone()).await;
+            if added != Err(StoreError::Taken) {
+                return added;
+            }
+            // Lines that are there already may be our own: a connection can be lost after they were written.
+            let there = read_lines(&database, &thread, batch.first, u32::MAX).await?.lines;
+            let ours = there.len() <= lines.len() && there.iter().zip(&lines).all(|(there, line)| *there == *line);
+            if !ours {
+                return Err(StoreError::Taken);
+            }
+            let rest = lines[there.len()..].to_vec();
+            add_lines(&database, &thread, access, batch.first + there.len() as u32, rest, row).await
         })
     }
+}
+
+async fn add_lines(
+    database: &Database,
+    thread: &ThreadId,
+    access: Access,
+    first: u32,
+    lines: Vec<String>,
+    row: Option<String>,
+) -> Result<(), StoreError> {
+    let thread = thread.0.clone();
+    let added = database.within(access, async move |transaction| {
+        let store = transaction.object_store(LINES)?;
+        for (number, line) in (first..).zip(&lines) {
+            store.add(&JsValue::from_str(line), Some(&line_key(&thread, number)))?.await?;
+        }
+        match &row {
+            Some(row) => put_row(transaction, &thread, row).await,
+            None => Ok(()),
+        }
+    });
+    added.await
 }
 
 fn try_again(writer: Rc<Writer<Lines>>) {

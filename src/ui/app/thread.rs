@@ -14,7 +14,7 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::{Either, pending, select};
 use futures::{FutureExt, StreamExt, select_biased};
 
-use crate::agent::{Config, Limits, Run, Transcript};
+use crate::agent::{CHECKPOINT_LINES, Config, Limits, Run, Transcript};
 use crate::browser::tools::BrowserTools;
 use crate::browser::{
     Artifacts, BrowserHost, Channel, Claim, Database, Gateway, Journal, Lock, Mirror, OpenError, Opened, PageWord,
@@ -421,6 +421,7 @@ impl Life {
             profile: self.options.profile.clone(),
             instructions: self.options.instructions.clone(),
             limits: Limits::default(),
+            checkpoint_lines: CHECKPOINT_LINES,
             seed: random_seed(),
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pagehand::agent::{Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
+use pagehand::agent::{CHECKPOINT_LINES, Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
 use pagehand::protocol::{
     CallView, Entry, Event, FinishReason, Message, MessageId, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome,
     Replay, Scope, ThreadId, ToolCallId, ToolError, delta_to_json,
@@ -50,6 +50,7 @@ fn config(limits: Limits, seed: u64) -> Config {
         profile: String::new(),
         instructions: "Be brief.".to_owned(),
         limits,
+        checkpoint_lines: CHECKPOINT_LINES,
         seed,
     }
 }
