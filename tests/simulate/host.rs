@@ -44,7 +44,12 @@ struct Shelf {
 
 impl Life {
     pub(crate) fn new(crash_at: Option<u32>) -> Rc<Self> {
-        Rc::new(Self { alive: Cell::new(true), ghost: Cell::new(false), deeds: Cell::new(0), crash_at: Cell::new(crash_at) })
+        Rc::new(Self {
+            alive: Cell::new(true),
+            ghost: Cell::new(false),
+            deeds: Cell::new(0),
+            crash_at: Cell::new(crash_at),
+        })
     }
 
     /// Does one more thing, unless the page has crashed, or does so now.
@@ -78,7 +83,11 @@ impl Page {
     }
 
     /// A tool begins when somebody first waits for it, as a connection does, and not at all where it was stopped before.
-    fn start(&self, request: ToolRequest, run: fn(&Rc<World>, ToolRequest, oneshot::Sender<Answer>)) -> LocalBoxFuture<'static, Answer> {
+    fn start(
+        &self,
+        request: ToolRequest,
+        run: fn(&Rc<World>, ToolRequest, oneshot::Sender<Answer>),
+    ) -> LocalBoxFuture<'static, Answer> {
         if !self.life.does() {
             return future::pending().boxed_local();
         }

@@ -143,7 +143,8 @@ fn crashed_everywhere() -> u32 {
 fn mutants() -> u32 {
     let mut missed = 0;
     for broken in Broken::ALL {
-        let caught = (0..MUTANT_SEEDS).find_map(|seed| Some((seed, play(Choices::seeded(seed), broken, None).violation?)));
+        let caught =
+            (0..MUTANT_SEEDS).find_map(|seed| Some((seed, play(Choices::seeded(seed), broken, None).violation?)));
         match caught {
             Some((seed, words)) => println!("{broken:?} broken: noticed at seed {seed}: {words}"),
             None => {

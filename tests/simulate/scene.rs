@@ -99,7 +99,13 @@ pub(crate) fn play(choices: Choices, broken: Broken, crash_at: Option<u32>) -> P
     scene.tally.lines = world.disk.len() as u64;
     scene.tally.models = u64::from(world.model_calls.get());
     let journal = world.disk.text();
-    Played { violation: world.violation(), choices: world.choices.made(), trace: world.trace(), tally: scene.tally, journal }
+    Played {
+        violation: world.violation(),
+        choices: world.choices.made(),
+        trace: world.trace(),
+        tally: scene.tally,
+        journal,
+    }
 }
 
 impl Scene {

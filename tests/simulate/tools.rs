@@ -30,7 +30,12 @@ pub(crate) fn registry(lies: bool) -> Arc<Registry> {
     let tools = TOOLS.iter().map(|(name, scope, replay, asks, long)| {
         let risk = if *asks { Risk::Write } else { Risk::Read };
         let scope = if lies && *name == "page_post" { Scope::Server } else { *scope };
-        let mut tool = Definition::new(name, "Does in the simulated world what a tool of its kind does in a real one.", scope, risk);
+        let mut tool = Definition::new(
+            name,
+            "Does in the simulated world what a tool of its kind does in a real one.",
+            scope,
+            risk,
+        );
         tool.owner = "simulation".to_owned();
         tool.replay = *replay;
         tool.long_running = *long;

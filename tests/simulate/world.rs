@@ -267,9 +267,7 @@ impl World {
         let count = effects.entry(request.call.0.clone()).or_default();
         *count += 1;
         let once = kind(&request.name).is_some_and(|kind| kind.2 == Replay::Effect);
-        self.check(!once || *count == 1, || {
-            format!("{} ({}) took effect {count} times", request.name, request.call)
-        });
+        self.check(!once || *count == 1, || format!("{} ({}) took effect {count} times", request.name, request.call));
     }
 
     // ---- the page's tools ----

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 use idb::event::{DatabaseEvent, VersionChangeEvent};
-use idb::{Error, Factory, ObjectStoreParams, Transaction, TransactionMode};
+use idb::{CursorDirection, Error, Factory, KeyRange, ObjectStoreParams, Query, Transaction, TransactionMode};
 use js_sys::{Array, Function, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::spawn_local;
@@ -66,30 +66,22 @@ impl Database {
         }
     }
 
-    /// Does something in one transaction; once more with a fresh connection where the old one turns out to be dead. It
-    /// comes to its end whether or not anybody waits for it.
-    pub(super) async fn within<T: 'static>(
-        &self,
-        access: Access,
-        work: impl AsyncFn(&Transaction) -> Result<T, Error> + 'static,
-    ) -> Result<T, StoreError> {
+    /// Does things in one transaction, all of them or none; what they found comes back, in their order. Once more with a
+    /// fresh connection where the old one turns out to be dead. It comes to its end whether or not anybody waits for it.
+    pub(super) async fn run(&self, access: Access, deeds: Vec<Deed>) -> Result<Vec<JsValue>, StoreError> {
         let (told, done) = oneshot::channel();
         let database = self.clone();
         spawn_local(async move {
-            let _ = told.send(database.attempt(access, work).await);
+            let _ = told.send(database.attempt(access, &deeds).await);
         });
         done.await.unwrap_or_else(|_| Err(StoreError::Failed(String::new())))
     }
 
-    async fn attempt<T>(
-        &self,
-        access: Access,
-        work: impl AsyncFn(&Transaction) -> Result<T, Error>,
-    ) -> Result<T, StoreError> {
+    async fn attempt(&self, access: Access, deeds: &[Deed]) -> Result<Vec<JsValue>, StoreError> {
         let mut again = true;
         loop {
             let failed = match self.connect(access).await {
-                Ok(connection) => match connection.within(access, &work).await {
+                Ok(connection) => match connection.run(access, deeds).await {
                     Ok(done) => return Ok(done),
                     Err(failed) => failed,
                 },
@@ -130,10 +122,10 @@ impl Database {
         match self.request(&factory, Some(VERSION)).await {
             Ok(database) => Ok(self.connection_of(database, false)),
             Err(error) if name_of(&error) == "VersionError" => {
-                let database = self.request(&factory, None).await.map_err(Failed::of)?;
+                let database = self.request(&factory, None).await.map_err(|error| Failed::of(&error))?;
                 Ok(self.connection_of(database, true))
             }
-            Err(error) => Err(Failed::of(error)),
+            Err(error) => Err(Failed::of(&error)),
         }
     }
 
@@ -199,16 +191,73 @@ enum Failed {
     Refused(String),
 }
 
+/// One thing to do in a transaction. Said as data rather than as code: a page loads one function for all of them.
+#[derive(Clone)]
+pub(super) enum Deed {
+    /// The value of a key, or undefined.
+    Get(&'static str, JsValue),
+    /// The values of a range, as a list.
+    All(&'static str, Range),
+    /// The keys of a range, as a list.
+    Keys(&'static str, Range),
+    /// The last key of a range, or undefined.
+    LastKey(&'static str, Range),
+    /// Adds a text under a key that must be free.
+    Add(&'static str, JsValue, String),
+    /// Puts a value under a key.
+    Put(&'static str, JsValue, JsValue),
+    /// Takes out a range.
+    Delete(&'static str, Range),
+}
+
+/// Keys from one up to and without another; all of them where there is none.
+pub(super) type Range = Option<(JsValue, JsValue)>;
+
+impl Deed {
+    /// Puts a text under a key.
+    pub(super) fn put(store: &'static str, key: JsValue, text: &str) -> Self {
+        Self::Put(store, key, JsValue::from_str(text))
+    }
+
+    async fn perform(&self, transaction: &Transaction) -> Result<JsValue, Error> {
+        let store = |name: &str| transaction.object_store(name);
+        Ok(match self {
+            Self::Get(name, key) => store(name)?.get(Query::Key(key.clone()))?.await?.unwrap_or_default(),
+            Self::All(name, keys) => {
+                store(name)?.get_all(query(keys)?, None)?.await?.into_iter().collect::<Array>().into()
+            }
+            Self::Keys(name, keys) => {
+                store(name)?.get_all_keys(query(keys)?, None)?.await?.into_iter().collect::<Array>().into()
+            }
+            Self::LastKey(name, keys) => {
+                let cursor = store(name)?.open_key_cursor(query(keys)?, Some(CursorDirection::Prev))?.await?;
+                cursor.and_then(|cursor| cursor.key().ok()).unwrap_or_default()
+            }
+            Self::Add(name, key, text) => store(name)?.add(&JsValue::from_str(text), Some(key))?.await?,
+            Self::Put(name, key, value) => store(name)?.put(value, Some(key))?.await?,
+            Self::Delete(name, keys) => match query(keys)? {
+                Some(keys) => store(name)?.delete(keys)?.await.map(|()| JsValue::UNDEFINED)?,
+                None => JsValue::UNDEFINED,
+            },
+        })
+    }
+}
+
+fn query(keys: &Range) -> Result<Option<Query>, Error> {
+    let range =
+        |(from, to): &(JsValue, JsValue)| KeyRange::bound(from, to, Some(false), Some(true)).map(Query::KeyRange);
+    keys.as_ref().map(range).transpose()
+}
+
 impl Connection {
-    async fn within<T>(
-        &self,
-        access: Access,
-        work: &impl AsyncFn(&Transaction) -> Result<T, Error>,
-    ) -> Result<T, Failed> {
+    async fn run(&self, access: Access, deeds: &[Deed]) -> Result<Vec<JsValue>, Failed> {
         let raw = self.transaction(access).map_err(|thrown| Failed::of_name(&thrown_name(&thrown)))?;
         let transaction = Transaction::try_from(raw.clone())
             .map_err(|_| Failed::Dead("the browser's database is gone".to_owned()))?;
-        let done = work(&transaction).await.map_err(Failed::of)?;
+        let mut done = Vec::with_capacity(deeds.len());
+        for deed in deeds {
+            done.push(deed.perform(&transaction).await.map_err(|error| Failed::of(&error))?);
+        }
         if access == Access::Read {
             return Ok(done);
         }
@@ -241,8 +290,8 @@ impl Connection {
 }
 
 impl Failed {
-    fn of(error: Error) -> Self {
-        Self::of_name(&name_of(&error))
+    fn of(error: &Error) -> Self {
+        Self::of_name(&name_of(error))
     }
 
     fn of_name(name: &str) -> Self {

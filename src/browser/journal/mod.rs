@@ -22,7 +22,6 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
-use idb::{CursorDirection, Error, KeyRange, ObjectStore, Query, Transaction};
 use js_sys::Array;
 use serde_json::Value;
 use wasm_bindgen::JsValue;
@@ -30,7 +29,7 @@ use wasm_bindgen::JsValue;
 use crate::browser::{clock, sleep};
 use crate::protocol::{Entry, ThreadId};
 use crate::session::{Batch, Kept, Store, StoreError, Writer, Written};
-use database::{ARTIFACTS, Access, DAMAGED, LINES, THREADS};
+use database::{ARTIFACTS, Access, DAMAGED, Deed, LINES, Range, THREADS};
 use row::FORMAT;
 
 // What is shown at first is at least so many lines long, where there are so many.
@@ -202,37 +201,21 @@ impl Journal {
         self.first.get()
     }
 
-    /// Keeps what is known of the thread as it is now.
-    pub async fn save_row(&self) {
-        let (thread, row) = (self.thread.0.clone(), self.row.borrow().to_json().to_string());
-        let written =
-            self.database.within(Access::Write, async move |transaction| put_row(transaction, &thread, &row).await);
-        // It is written again with the next line that changes it.
-        let _ = written.await;
-    }
-
     /// Keeps a text of the thread, with the row that knows of it.
     pub(super) async fn save_artifact(&self, key: String, version: u32, text: String) -> bool {
         if self.retired.get() {
             return true;
         }
-        let (thread, row) = (self.thread.0.clone(), self.row.borrow().to_json().to_string());
-        let written = self.database.within(Access::Write, async move |transaction| {
-            let key = artifact_key(&thread, &key, version);
-            transaction.object_store(ARTIFACTS)?.put(&JsValue::from_str(&text), Some(&key))?.await?;
-            put_row(transaction, &thread, &row).await
-        });
-        written.await.is_ok()
+        let row = self.row.borrow().to_json().to_string();
+        let key = artifact_key(&self.thread.0, &key, version);
+        let deeds = vec![Deed::put(ARTIFACTS, key, &text), put_row(&self.thread.0, &row)];
+        self.database.run(Access::Write, deeds).await.is_ok()
     }
 
     /// A text of the thread.
     pub(super) async fn artifact(&self, name: &str, version: u32) -> Option<String> {
-        let key = (self.thread.0.clone(), name.to_owned());
-        let read = self.database.within(Access::Read, async move |transaction| {
-            let key = artifact_key(&key.0, &key.1, version);
-            transaction.object_store(ARTIFACTS)?.get(Query::Key(key))?.await
-        });
-        read.await.ok().flatten()?.as_string()
+        let key = artifact_key(&self.thread.0, name, version);
+        self.database.run(Access::Read, vec![Deed::Get(ARTIFACTS, key)]).await.ok()?.first()?.as_string()
     }
 
     /// Forgets the thread, for good: what is still said of it is not written down any more.
@@ -242,20 +225,18 @@ impl Journal {
     }
 
     async fn read_end(&self) -> Result<(Opened, u32), OpenError> {
-        let thread = self.thread.0.clone();
-        let read = self.database.within(Access::Read, async move |transaction| {
-            let row = transaction.object_store(THREADS)?.get(Query::Key(JsValue::from_str(&thread)))?.await?;
-            Ok(row.and_then(|row| row.as_string()))
-        });
-        let row: Value = match read.await.map_err(failed)? {
-            Some(row) => serde_json::from_str(&row).unwrap_or_default(),
-            None => Value::Null,
-        };
+        let deeds = vec![
+            Deed::Get(THREADS, JsValue::from_str(&self.thread.0)),
+            Deed::LastKey(LINES, lines_of(&self.thread.0, 0, u32::MAX)),
+        ];
+        let read = self.database.run(Access::Read, deeds).await.map_err(failed)?;
+        let row: Value = read[0].as_string().map_or(Value::Null, |row| serde_json::from_str(&row).unwrap_or_default());
         if row.get("format").and_then(Value::as_u64).is_some_and(|format| format > FORMAT) {
             return Err(OpenError::Newer);
         }
         let row = Row::from_json(&row);
-        let end = last_number(&self.database, &self.thread).await.map_err(failed)?.map_or(0, |last| last + 1);
+        let last = if read[1].is_undefined() { None } else { Array::from(&read[1]).get(1).as_f64() };
+        let end = last.map_or(0, |last| last as u32 + 1);
         let from = start_before(&row.checkpoints, end.saturating_sub(SHOWN) + 1);
         let read = read_lines(&self.database, &self.thread, from, u32::MAX).await.map_err(failed)?;
         self.first.set(from);
@@ -290,21 +271,16 @@ impl Journal {
 
     // What can not be read is not lost either: a later version may know better.
     async fn put_aside(&self, from: u32) -> Result<(), StoreError> {
-        let thread = self.thread.0.clone();
         self.row.borrow_mut().checkpoints.retain(|number| *number < from);
         let row = self.row.borrow().to_json().to_string();
-        let moved = self.database.within(Access::Strict, async move |transaction| {
-            let (lines, aside) = (transaction.object_store(LINES)?, transaction.object_store(DAMAGED)?);
-            let range = || range(&thread, from, u32::MAX);
-            let keys = lines.get_all_keys(Some(range()?), None)?.await?;
-            let values = lines.get_all(Some(range()?), None)?.await?;
-            for (key, value) in keys.iter().zip(values) {
-                aside.put(&value, Some(key))?.await?;
-            }
-            lines.delete(range()?)?.await?;
-            put_row(transaction, &thread, &row).await
-        });
-        moved.await
+        let range = lines_of(&self.thread.0, from, u32::MAX);
+        let read = vec![Deed::Keys(LINES, range.clone()), Deed::All(LINES, range.clone())];
+        let read = self.database.run(Access::Read, read).await?;
+        let (keys, values) = (Array::from(&read[0]), Array::from(&read[1]));
+        let mut deeds: Vec<Deed> =
+            keys.iter().zip(values.iter()).map(|(key, value)| Deed::Put(DAMAGED, key, value)).collect();
+        deeds.extend([Deed::Delete(LINES, range), put_row(&self.thread.0, &row)]);
+        self.database.run(Access::Strict, deeds).await.map(drop)
     }
 }
 
@@ -323,7 +299,8 @@ impl Store for Lines {
         }
         let mut row = self.row.borrow_mut();
         // Following a line twice changes nothing: what fails is tried again.
-        let changed = (batch.first..).zip(batch.entries.iter()).filter(|(at, entry)| row.follow(*at, entry)).count() > 0;
+        let changed =
+            (batch.first..).zip(batch.entries.iter()).filter(|(at, entry)| row.follow(*at, entry)).count() > 0;
         let row = changed.then(|| row.to_json().to_string());
         let lines: Vec<String> = batch.entries.iter().map(|entry| entry.to_json().to_string()).collect();
         let (database, thread) = (self.database.clone(), self.thread.clone());
@@ -353,18 +330,10 @@ async fn add_lines(
     lines: Vec<String>,
     row: Option<String>,
 ) -> Result<(), StoreError> {
-    let thread = thread.0.clone();
-    let added = database.within(access, async move |transaction| {
-        let store = transaction.object_store(LINES)?;
-        for (number, line) in (first..).zip(&lines) {
-            store.add(&JsValue::from_str(line), Some(&line_key(&thread, number)))?.await?;
-        }
-        match &row {
-            Some(row) => put_row(transaction, &thread, row).await,
-            None => Ok(()),
-        }
-    });
-    added.await
+    let add = |(number, text): (u32, String)| Deed::Add(LINES, line_key(&thread.0, number), text);
+    let mut deeds: Vec<Deed> = (first..).zip(lines).map(add).collect();
+    deeds.extend(row.map(|row| put_row(&thread.0, &row)));
+    database.run(access, deeds).await.map(drop)
 }
 
 fn try_again(writer: Rc<Writer<Lines>>) {
@@ -387,30 +356,12 @@ async fn read_lines(database: &Database, thread: &ThreadId, from: u32, to: u32) 
     if from >= to {
         return Ok(Read { first: from, lines: Vec::new() });
     }
-    let thread = thread.0.clone();
-    let read = database.within(Access::Read, async move |transaction| {
-        let lines = transaction.object_store(LINES)?.get_all(Some(range(&thread, from, to)?), None)?.await?;
-        Ok(Read { first: from, lines })
-    });
-    read.await
+    let read = database.run(Access::Read, vec![Deed::All(LINES, lines_of(&thread.0, from, to))]).await?;
+    Ok(Read { first: from, lines: Array::from(&read[0]).iter().collect() })
 }
 
-async fn last_number(database: &Database, thread: &ThreadId) -> Result<Option<u32>, StoreError> {
-    let thread = thread.0.clone();
-    let read = database.within(Access::Read, async move |transaction| {
-        let range = range(&thread, 0, u32::MAX)?;
-        let lines = transaction.object_store(LINES)?;
-        let cursor = lines.open_key_cursor(Some(range), Some(CursorDirection::Prev))?.await?;
-        let key = cursor.and_then(|cursor| cursor.key().ok());
-        Ok(key.and_then(|key| Array::from(&key).get(1).as_f64()).map(|number| number as u32))
-    });
-    read.await
-}
-
-async fn put_row(transaction: &Transaction, thread: &str, row: &str) -> Result<(), Error> {
-    let threads: ObjectStore = transaction.object_store(THREADS)?;
-    threads.put(&JsValue::from_str(row), Some(&JsValue::from_str(thread)))?.await?;
-    Ok(())
+fn put_row(thread: &str, row: &str) -> Deed {
+    Deed::put(THREADS, JsValue::from_str(thread), row)
 }
 
 fn entry_of(line: &JsValue) -> Option<Entry> {
@@ -427,8 +378,8 @@ fn artifact_key(thread: &str, name: &str, version: u32) -> JsValue {
 }
 
 // The keys of a thread's lines from one number up to another.
-fn range(thread: &str, from: u32, to: u32) -> Result<Query, Error> {
-    KeyRange::bound(&line_key(thread, from), &line_key(thread, to), Some(false), Some(true)).map(Query::KeyRange)
+fn lines_of(thread: &str, from: u32, to: u32) -> Range {
+    Some((line_key(thread, from), line_key(thread, to)))
 }
 
 fn failed(error: StoreError) -> OpenError {

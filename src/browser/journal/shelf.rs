@@ -7,13 +7,12 @@
 //!   "artifacts": [ { "name": "…", "version": 1, "mediaType": "…", "text": "…" } ] }
 //! ```
 
-use idb::{KeyRange, Query};
 use js_sys::Array;
 use serde_json::Value;
 use wasm_bindgen::JsValue;
 
-use crate::browser::journal::database::{ALL, ARTIFACTS, Access, LINES, THREADS};
-use crate::browser::journal::{Row, artifact_key, line_key, put_row, range};
+use crate::browser::journal::database::{ARTIFACTS, Access, DAMAGED, Deed, LINES, Range, THREADS};
+use crate::browser::journal::{Row, artifact_key, line_key, lines_of, put_row};
 use crate::browser::{Artifact, Database, clock, random_seed};
 use crate::protocol::{Entry, IdMint, Millis, ThreadId, object};
 use crate::session::StoreError;
@@ -57,15 +56,10 @@ impl Shelf {
 
     /// Forgets a thread, with everything that belongs to it.
     pub async fn delete(&self, thread: &ThreadId) {
-        let id = thread.0.clone();
-        let deleted = self.database.within(Access::Write, async move |transaction| {
-            transaction.object_store(THREADS)?.delete(Query::Key(JsValue::from_str(&id)))?.await?;
-            for store in ALL.into_iter().filter(|store| *store != THREADS) {
-                transaction.object_store(store)?.delete(all_of(&id)?)?.await?;
-            }
-            Ok(())
-        });
-        let _ = deleted.await;
+        let thread = JsValue::from_str(&thread.0);
+        let mut deeds = vec![Deed::Delete(THREADS, Some((thread.clone(), behind(&thread))))];
+        deeds.extend([LINES, ARTIFACTS, DAMAGED].map(|store| Deed::Delete(store, all_of(&thread))));
+        let _ = self.database.run(Access::Write, deeds).await;
     }
 
     /// Forgets the oldest threads where there are too many.
@@ -79,19 +73,18 @@ impl Shelf {
 
     /// A thread as a file; `None` where there is none, or the database can not be read.
     pub async fn export(&self, thread: &ThreadId) -> Option<Value> {
-        let id = thread.0.clone();
-        let read = self.database.within(Access::Read, async move |transaction| {
-            let row = transaction.object_store(THREADS)?.get(Query::Key(JsValue::from_str(&id)))?.await?;
-            let lines = transaction.object_store(LINES)?.get_all(Some(range(&id, 0, u32::MAX)?), None)?.await?;
-            let artifacts = transaction.object_store(ARTIFACTS)?;
-            let keys = artifacts.get_all_keys(Some(all_of(&id)?), None)?.await?;
-            let texts = artifacts.get_all(Some(all_of(&id)?), None)?.await?;
-            Ok((row, lines, keys, texts))
-        });
-        let (row, lines, keys, texts) = read.await.ok()?;
-        let row = Row::from_json(&json(&row?)?);
-        let artifacts = keys.iter().zip(&texts).filter_map(|(key, text)| {
-            let key = Array::from(key);
+        let id = JsValue::from_str(&thread.0);
+        let deeds = vec![
+            Deed::Get(THREADS, id.clone()),
+            Deed::All(LINES, lines_of(&thread.0, 0, u32::MAX)),
+            Deed::Keys(ARTIFACTS, all_of(&id)),
+            Deed::All(ARTIFACTS, all_of(&id)),
+        ];
+        let read = self.database.run(Access::Read, deeds).await.ok()?;
+        let row = Row::from_json(&json(&read[0])?);
+        let [lines, keys, texts] = [1, 2, 3].map(|at| Array::from(&read[at]));
+        let artifacts = keys.iter().zip(texts.iter()).filter_map(|(key, text)| {
+            let key = Array::from(&key);
             let (name, version) = (key.get(1).as_string()?, key.get(2).as_f64()? as u32);
             let media = row.artifacts.get(&name).map_or("text/plain", |artifact| artifact.media_type.as_str());
             Some(object(vec![
@@ -107,7 +100,7 @@ impl Shelf {
             ("thread", thread.as_str().into()),
             ("title", row.title.as_str().into()),
             ("artifacts", artifacts.collect()),
-            ("entries", lines.iter().filter_map(json).collect()),
+            ("entries", lines.iter().filter_map(|line| json(&line)).collect()),
         ]))
     }
 
@@ -121,21 +114,13 @@ impl Shelf {
         let told = file.get("thread").and_then(Value::as_str).filter(|id| !id.is_empty());
         let mut id = told.map_or_else(fresh, str::to_owned);
         loop {
-            let (lines, texts, kept, thread) =
-                (entries.clone(), artifacts.clone(), row.to_json().to_string(), id.clone());
-            let written = self.database.within(Access::Write, async move |transaction| {
-                let store = transaction.object_store(LINES)?;
-                for (number, line) in (0..).zip(&lines) {
-                    store.add(&JsValue::from_str(line), Some(&line_key(&thread, number)))?.await?;
-                }
-                let store = transaction.object_store(ARTIFACTS)?;
-                for (name, version, text) in &texts {
-                    store.put(&JsValue::from_str(text), Some(&artifact_key(&thread, name, *version)))?.await?;
-                }
-                put_row(transaction, &thread, &kept).await
-            });
-            match written.await {
-                Ok(()) => return Ok(ThreadId(id)),
+            let lines = (0..).zip(&entries).map(|(number, line)| Deed::Add(LINES, line_key(&id, number), line.clone()));
+            let texts = artifacts
+                .iter()
+                .map(|(name, version, text)| Deed::put(ARTIFACTS, artifact_key(&id, name, *version), text));
+            let row = [put_row(&id, &row.to_json().to_string())];
+            match self.database.run(Access::Write, lines.chain(texts).chain(row).collect()).await {
+                Ok(_) => return Ok(ThreadId(id)),
                 Err(StoreError::Taken) => id = fresh(),
                 Err(StoreError::Failed(why)) => return Err(why),
             }
@@ -143,14 +128,10 @@ impl Shelf {
     }
 
     async fn rows(&self) -> Vec<(ThreadId, Row)> {
-        let read = self.database.within(Access::Read, async move |transaction| {
-            let threads = transaction.object_store(THREADS)?;
-            let keys = threads.get_all_keys(None, None)?.await?;
-            Ok((keys, threads.get_all(None, None)?.await?))
-        });
-        let (keys, rows) = read.await.unwrap_or_default();
-        let thread = |(key, row): (&JsValue, &JsValue)| Some((ThreadId(key.as_string()?), Row::from_json(&json(row)?)));
-        keys.iter().zip(&rows).filter_map(thread).collect()
+        let deeds = vec![Deed::Keys(THREADS, None), Deed::All(THREADS, None)];
+        let Ok(read) = self.database.run(Access::Read, deeds).await else { return Vec::new() };
+        let thread = |(key, row): (JsValue, JsValue)| Some((ThreadId(key.as_string()?), Row::from_json(&json(&row)?)));
+        Array::from(&read[0]).iter().zip(Array::from(&read[1]).iter()).filter_map(thread).collect()
     }
 }
 
@@ -200,8 +181,11 @@ fn json(text: &JsValue) -> Option<Value> {
 }
 
 // Every key that begins with the thread's id: in the order of keys, a list stands behind all numbers and texts.
-fn all_of(thread: &str) -> Result<Query, idb::Error> {
-    let thread = JsValue::from_str(thread);
-    let (first, behind) = (Array::of1(&thread), Array::of2(&thread, &Array::new()));
-    KeyRange::bound(&first, &behind, Some(false), Some(false)).map(Query::KeyRange)
+fn all_of(thread: &JsValue) -> Range {
+    Some((Array::of1(thread).into(), Array::of2(thread, &Array::new()).into()))
+}
+
+// The first text behind another.
+fn behind(text: &JsValue) -> JsValue {
+    JsValue::from_str(&format!("{}\0", text.as_string().unwrap_or_default()))
 }
