@@ -210,6 +210,9 @@ fn reason_to_json(reason: &EndReason) -> Value {
         EndReason::MaxSteps { limit } => fields(vec![("limit", (*limit).into())]),
         EndReason::MaxCalls { limit, asked } => fields(vec![("limit", (*limit).into()), ("asked", (*asked).into())]),
         EndReason::MaxTime { limit_ms } => fields(vec![("limit", (*limit_ms).into())]),
+        EndReason::MaxTokens { limit, used } | EndReason::MaxCost { limit_micros: limit, used_micros: used } => {
+            fields(vec![("limit", (*limit).into()), ("used", (*used).into())])
+        }
         EndReason::RepeatedCall { name, limit } => {
             fields(vec![("name", name.as_str().into()), ("limit", (*limit).into())])
         }
@@ -217,6 +220,7 @@ fn reason_to_json(reason: &EndReason) -> Value {
             ("kind", error.kind.as_str().into()),
             ("message", error.message.as_str().into()),
             ("retry_after_ms", error.retry_after_ms.into()),
+            ("retry", error.retry.into()),
         ]),
     }
 }
@@ -235,11 +239,14 @@ fn reason_from_json(line: &Value) -> Option<EndReason> {
             EndReason::MaxCalls { limit: small(detail, "limit")? as usize, asked: small(detail, "asked")? as usize }
         }
         "max-time" => EndReason::MaxTime { limit_ms: number("limit")? },
+        "max-tokens" => EndReason::MaxTokens { limit: number("limit")?, used: number("used")? },
+        "max-cost" => EndReason::MaxCost { limit_micros: number("limit")?, used_micros: number("used")? },
         "repeated-call" => EndReason::RepeatedCall { name: text(detail, "name")?, limit: small(detail, "limit")? },
         "error" => EndReason::Error(ModelError {
             kind: ModelErrorKind::parse(detail.get("kind")?.as_str()?)?,
             message: text(detail, "message")?,
             retry_after_ms: number("retry_after_ms"),
+            retry: detail.get("retry").and_then(Value::as_bool),
         }),
         _ => return None,
     })

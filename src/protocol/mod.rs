@@ -7,6 +7,7 @@ mod entry;
 mod entry_json;
 mod event;
 mod id;
+mod json;
 mod message;
 mod model;
 mod names;
@@ -16,8 +17,9 @@ mod tool;
 
 pub use context::ContextItem;
 pub use entry::{EndReason, Entry};
-pub use event::{CallState, CallView, Event, Settled};
+pub use event::{CallState, CallView, Event, Settled, Wait};
 pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
+pub use json::{JsonFault, MAX_DEPTH, parse_json};
 pub use message::{AssistantMessage, Message, MessageStatus, Part, ToolMessage};
 pub use model::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolOffer, Usage};
 pub use names::Names;

@@ -33,7 +33,7 @@ impl Handle {
         self.input(Input::Stop);
     }
 
-    /// Asks the model again after a run that did not end well.
+    /// Asks the model again after a run that did not end well; at once where it would be asked again later.
     pub fn retry(&self) {
         self.input(Input::Retry);
     }
@@ -51,6 +51,11 @@ impl Handle {
     /// Says which tools there are now; a step at work keeps those it began with.
     pub fn tools(&self, registry: Arc<Registry>) {
         self.input(Input::Tools(registry));
+    }
+
+    /// Whether there is a network, as far as is known.
+    pub fn online(&self, online: bool) {
+        self.input(Input::Online(online));
     }
 
     /// What the host says of the session now.

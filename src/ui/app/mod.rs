@@ -17,9 +17,9 @@ use std::sync::Arc;
 use send_wrapper::SendWrapper;
 use web_sys::HtmlElement;
 
-use crate::agent::Decision;
+use crate::agent::{Decision, Limits};
 use crate::browser::tools::{BrowserTools, built_in};
-use crate::browser::{Gateway, Journal, Returns, Services, Watcher};
+use crate::browser::{Gateway, Journal, Network, Returns, Services, Watcher};
 use crate::protocol::{Answer, Event, ThreadId, ToolCallId};
 use crate::session::Handle;
 use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
@@ -42,6 +42,8 @@ pub struct Options {
     pub profile: String,
     /// The language of labels, as a BCP 47 tag.
     pub language: String,
+    /// How far a run may go.
+    pub limits: Limits,
 }
 
 /// Why tools could not be registered: every fault of every one of them.
@@ -71,6 +73,8 @@ struct Inner {
     served: Cell<bool>,
     /// Hears of the page coming back out of the browser's cache.
     returns: RefCell<Option<Returns>>,
+    /// Hears of the network going and coming.
+    network: RefCell<Option<Network>>,
 }
 
 impl App {
@@ -112,6 +116,7 @@ impl App {
             metrics,
             served: Cell::new(false),
             returns: RefCell::default(),
+            network: RefCell::default(),
         };
         let app = Self { store, inner: SendWrapper::new(Rc::new(inner)) };
         let returning = Rc::downgrade(&app.inner);
@@ -119,6 +124,16 @@ impl App {
         *app.inner.returns.borrow_mut() = Returns::listen(move || {
             if let Some(inner) = returning.upgrade() {
                 Self { store: shown.clone(), inner: SendWrapper::new(inner) }.reopen();
+            }
+        });
+        let (hearing, shown) = (Rc::downgrade(&app.inner), app.store.clone());
+        *app.inner.network.borrow_mut() = Network::listen(move |online| {
+            let Some(inner) = hearing.upgrade() else { return };
+            let app = Self { store: shown.clone(), inner: SendWrapper::new(inner) };
+            app.handle().online(online);
+            // A panel that was opened without a network knows no tools of the gateway yet.
+            if online && !app.inner.served.get() {
+                leptos::task::spawn_local(async move { app.fetch_served().await });
             }
         });
         app.publish();
@@ -202,6 +217,7 @@ impl App {
         self.inner.thread.borrow_mut().handle = Handle::closed();
         self.inner.services.drifted.take();
         self.inner.returns.take();
+        self.inner.network.take();
         self.inner.catalog.borrow_mut().close_all();
     }
 

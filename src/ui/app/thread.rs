@@ -3,9 +3,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::agent::{Config, Limits, Run};
+use crate::agent::{Config, Run};
 use crate::browser::tools::BrowserTools;
-use crate::browser::{Artifacts, BrowserHost, Gateway, Journal, Services, ThreadServices, Watcher, random_seed};
+use crate::browser::{
+    Artifacts, BrowserHost, Gateway, Journal, Network, Services, ThreadServices, Watcher, random_seed,
+};
 use crate::protocol::{Event, IdMint, ThreadId};
 use crate::session::{Handle, session};
 use crate::ui::Store;
@@ -51,7 +53,7 @@ pub(super) fn start(
         agent: options.agent.clone(),
         profile: options.profile.clone(),
         instructions: options.instructions.clone(),
-        limits: Limits::default(),
+        limits: options.limits,
         seed: random_seed(),
     };
     let run = Run::restore(config, &opened.entries);
@@ -70,6 +72,7 @@ pub(super) fn start(
     let services = ThreadServices::new(shared.clone(), Rc::new(Artifacts::open(id)), told);
     let host = BrowserHost::new(gateway.clone(), Rc::clone(tools), Rc::clone(&journal), services.clone());
     let (handle, driving) = session(run, host);
+    handle.online(Network::is_there());
     leptos::task::spawn_local(driving);
     Thread { id: id.clone(), handle, services, journal, shown }
 }
