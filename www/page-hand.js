@@ -168,6 +168,12 @@ class PageHand extends HTMLElement {
   async send(text) { (await this.#ready()).send(String(text)); }
   async stop() { this.#instance?.stop(); }
   async newThread() { (await this.#ready()).newThread(); }
+  async openThread(id) { (await this.#ready()).openThread(String(id)); }
+  async threads() { return (await this.#ready()).threads(); }
+  async deleteThread(id) { return (await this.#ready()).deleteThread(String(id)); }
+  async exportThread() { return (await this.#ready()).exportThread(); }
+  async importThread(file) { return (await this.#ready()).importThread(typeof file === 'string' ? JSON.parse(file) : file); }
+  async takeOver() { (await this.#ready()).takeOver(); }
 
   get registry() { return { report: () => this.#instance?.report() ?? null }; }
 
@@ -298,7 +304,8 @@ class PageHand extends HTMLElement {
     this.#mount.replaceChildren();
     const { gateway, instructions, profile, agent } = this;
     const language = this.closest('[lang]')?.lang || navigator.language;
-    const options = { gateway, instructions, profile, agent, language, name: this.#name, label: this.#label };
+    const thread = this.getAttribute('thread') ?? '';
+    const options = { gateway, instructions, profile, agent, language, thread, name: this.#name, label: this.#label };
     const instance = new Instance(this, this.#mount, options, this.#placement === 'inline' ? undefined : () => this.close());
     this.#instance = instance;
     for (const key of [...this.#said.keys()]) this.#tell(key);

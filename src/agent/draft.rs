@@ -9,6 +9,8 @@ pub(super) struct Draft {
     parts: Vec<Part>,
     open: bool,
     slots: Vec<Slot>,
+    /// How many parts have been given out as closed; `None` once words stand in the place of all of them.
+    given: Option<usize>,
 }
 
 /// One call of the answer.
@@ -64,7 +66,7 @@ impl Slot {
 
 impl Draft {
     pub(super) fn new(message: MessageId) -> Self {
-        Self { message, parts: Vec::new(), open: false, slots: Vec::new() }
+        Self { message, parts: Vec::new(), open: false, slots: Vec::new(), given: Some(0) }
     }
 
     /// Opens a text or reasoning part; the next delta of that kind goes to it.
@@ -104,6 +106,20 @@ impl Draft {
         self.slots.last()
     }
 
+    /// The next part of words that another part has closed, once.
+    pub(super) fn next_closed(&mut self) -> Option<Part> {
+        let given = self.given.as_mut()?;
+        while *given + 1 < self.parts.len() {
+            let part = &self.parts[*given];
+            *given += 1;
+            // A call is whole at the answer's end.
+            if !matches!(part, Part::Call(_)) {
+                return Some(part.clone());
+            }
+        }
+        None
+    }
+
     /// The call of a slot; `None` for one that was never opened, or was a duplicate.
     pub(super) fn slot(&mut self, number: usize) -> Option<&mut Slot> {
         self.slots.iter_mut().find(|slot| slot.number == number)
@@ -131,6 +147,7 @@ impl Draft {
     pub(super) fn replace(&mut self, text: String) -> Vec<ToolCall> {
         let dropped = self.slots.drain(..).map(|slot| slot.call).collect();
         self.parts = vec![Part::Text { text }];
+        self.given = None;
         self.open = false;
         dropped
     }

@@ -22,6 +22,8 @@ pub enum Input {
     ForgetGrants,
     /// What tools remember beyond this thread, as another thread left it.
     State(State),
+    /// The lines of the journal before the checkpoint that the machine was restored from.
+    Earlier(Vec<Entry>),
     /// The user sent a message.
     UserMessage(String),
     /// A run that was cut off is taken up; the tools are known by now.
@@ -90,6 +92,8 @@ pub enum Decision {
 pub enum Output {
     /// Write this down, and only then go on to the next output.
     Save(Entry),
+    /// Read what stands in the journal before its last checkpoint; answer with [`Input::Earlier`].
+    LoadEarlier,
     /// Tell those who watch.
     Event(Event),
     /// Ask the model; answer with [`Input::Model`] and, at the end, [`Input::ModelClosed`].

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::protocol::{
-    AssistantMessage, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus, Names, Part, RunId, State,
-    ToolCall, ToolCallId, ToolMessage, ToolResult,
+    AssistantMessage, Checkpoint, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus, Names, OpenJob,
+    Part, RunId, State, ToolCall, ToolCallId, ToolMessage, ToolResult,
 };
 use crate::tools::error;
 
@@ -58,17 +58,6 @@ pub(super) struct Settled {
     pub(super) message: ToolMessage,
     pub(super) changes: Delta,
     pub(super) job: Option<String>,
-}
-
-/// A job at work.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct OpenJob {
-    /// The call that started it.
-    pub(super) call: ToolCall,
-    /// The answer that asked for it.
-    pub(super) message: MessageId,
-    /// The tool's own name for it.
-    pub(super) job: String,
 }
 
 impl Transcript {
@@ -164,18 +153,41 @@ impl Transcript {
         })
     }
 
+    /// The thread of a part of a journal that begins at its start or at a checkpoint, to be shown. Calls whose results
+    /// stand elsewhere look unfinished.
+    #[must_use]
+    pub fn of(entries: &[Entry]) -> Self {
+        Self::fold(entries).0
+    }
+
+    /// Puts what was there before in front.
+    pub(super) fn prepend(&mut self, mut earlier: Self) {
+        earlier.messages.append(&mut self.messages);
+        self.messages = earlier.messages;
+        for (call, arguments) in earlier.changed {
+            self.changed.insert(call, arguments);
+        }
+        for (call, end) in earlier.jobs {
+            // What is known of it now is what counts.
+            if !self.jobs.contains(&call) {
+                self.jobs.insert(call, end);
+            }
+        }
+    }
+
     /// Folds a journal. What a reload cut off is settled: a call without a result gets one that says so.
     pub(super) fn fold(entries: &[Entry]) -> (Self, Unfinished) {
         let mut fold = Fold::default();
         for entry in entries {
             fold.take(entry);
         }
+        fold.end_draft();
         // A step that a reload cut off is taken up where it was; in a thread without an open run there is none.
         if fold.unfinished.run.is_none() {
             fold.close();
         }
         // What a job came to since the last step is told to the next.
-        let Fold { transcript, mut unfinished, step } = fold;
+        let Fold { transcript, mut unfinished, step, .. } = fold;
         unfinished.open = step.answer.is_some().then_some(step);
         (transcript, unfinished)
     }
@@ -191,6 +203,8 @@ struct Fold {
     transcript: Transcript,
     unfinished: Unfinished,
     step: OpenStep,
+    /// The closed parts of an answer whose end has not been read.
+    draft: Option<AssistantMessage>,
 }
 
 /// Whether a value of this lifetime is read from a thread's journal: what outlives the thread is kept elsewhere.
@@ -211,7 +225,19 @@ impl Fold {
                     None => self.transcript.supersede_tail(),
                 }
             }
+            Entry::Part { message, part } => {
+                if self.draft.as_ref().is_none_or(|draft| draft.id != *message) {
+                    self.end_draft();
+                    self.close();
+                }
+                let begun =
+                    || AssistantMessage { id: message.clone(), parts: Vec::new(), status: MessageStatus::Superseded };
+                self.draft.get_or_insert_with(begun).parts.push(part.clone());
+            }
             Entry::Message(answer) => {
+                // The whole of it is here.
+                self.draft.take_if(|draft| draft.id == answer.id);
+                self.end_draft();
                 self.close();
                 self.transcript.push(Message::Assistant(answer.clone()));
                 self.step.answer = Some(answer.clone());
@@ -248,8 +274,33 @@ impl Fold {
                     self.transcript.change_arguments(call, arguments.clone());
                 }
             }
-            Entry::LateResult(_) => {}
+            Entry::Checkpoint(Checkpoint { state, jobs }) if self.is_fresh() => {
+                self.unfinished.state.apply(state, is_of_thread);
+                for job in jobs {
+                    self.transcript.start_job(&job.call.id);
+                }
+                self.unfinished.jobs.clone_from(jobs);
+                self.unfinished.last_end = Some(EndReason::Completed);
+            }
+            Entry::Checkpoint(_) | Entry::LateResult(_) | Entry::Owner { .. } => {}
         }
+    }
+
+    // A checkpoint says something new only where nothing was read before it.
+    fn is_fresh(&self) -> bool {
+        self.transcript.messages.is_empty() && self.unfinished.run.is_none()
+    }
+
+    // An answer that was cut off by the page's going away: its words stay, and are asked for again. Where the agent behind
+    // the wire has run something for it, it is not.
+    fn end_draft(&mut self) {
+        let Some(mut draft) = self.draft.take() else { return };
+        let ran = draft.calls().next().is_some();
+        if ran {
+            draft.status = MessageStatus::Truncated;
+            self.step.answer = Some(draft.clone());
+        }
+        self.transcript.push(Message::Assistant(draft));
     }
 
     // Puts the results behind their answer, in call order, and makes up those that are missing.
@@ -286,6 +337,7 @@ impl Fold {
     }
 
     fn end_step(&mut self) {
+        self.end_draft();
         self.close();
         for message in std::mem::take(&mut self.unfinished.untold) {
             self.transcript.push(message);

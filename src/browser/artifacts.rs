@@ -1,28 +1,27 @@
 //! Texts that tools keep beside a thread, in versions. Knows nothing of what they are.
 //!
-//! Kept in the tab's session storage, as the journal is; where that is full or switched off, in memory, until the page
-//! is left.
+//! Kept in the database, beside the journal; where that can not be used, in memory, until the page is left.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
+use futures::future::LocalBoxFuture;
 use serde_json::Value;
-use web_sys::Storage;
 
-use crate::browser::storage::storage;
-use crate::protocol::{Names, ThreadId, object};
+use crate::browser::Journal;
+use crate::browser::journal::artifacts_to_json;
+use crate::protocol::Names;
 
 /// The artifacts of one thread.
-#[derive(Debug)]
 pub struct Artifacts {
-    storage: Option<Storage>,
-    prefix: String,
-    index: RefCell<Names<Artifact>>,
-    in_memory: RefCell<Names<String>>,
+    journal: Rc<Journal>,
+    // Those that are on their way to the database, or could not be kept there.
+    in_memory: Rc<RefCell<Names<String>>>,
 }
 
 /// What is known of an artifact without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Artifact {
+pub struct Artifact {
     /// What it is, as a media type: `text/plain`, `application/json`, …
     pub media_type: String,
     /// How many versions there are, counted from 1.
@@ -32,101 +31,63 @@ pub(crate) struct Artifact {
 }
 
 impl Artifacts {
-    /// Those of this thread.
+    /// Those of a thread.
     #[must_use]
-    pub fn open(thread: &ThreadId) -> Self {
-        let storage = storage();
-        let prefix = format!("pagehand.artifacts:{thread}");
-        let told = storage.as_ref().and_then(|storage| storage.get_item(&prefix).ok().flatten());
-        let told: Value = told.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        let mut index = Names::default();
-        for (name, one) in told.as_object().into_iter().flatten() {
-            let number = |field: &str| one.get(field).and_then(Value::as_u64).unwrap_or_default();
-            let artifact = Artifact {
-                media_type: one.get("mediaType").and_then(Value::as_str).unwrap_or("text/plain").to_owned(),
-                versions: number("versions") as u32,
-                characters: number("characters") as usize,
-            };
-            index.insert(name.clone(), artifact);
-        }
-        Self { storage, prefix, index: RefCell::new(index), in_memory: RefCell::default() }
+    pub fn of(journal: &Rc<Journal>) -> Self {
+        Self { journal: Rc::clone(journal), in_memory: Rc::default() }
     }
 
-    /// Keeps a text as the next version of a name; the version comes back.
-    pub fn save(&self, name: &str, text: String, media_type: &str) -> u32 {
-        let version = self.index.borrow().get(name).map_or(0, |artifact| artifact.versions) + 1;
-        let characters = text.chars().count();
-        let artifact = Artifact { media_type: media_type.to_owned(), versions: version, characters };
-        self.index.borrow_mut().insert(name.to_owned(), artifact);
-        let key = self.key(name, version);
-        if !self.write(&key, &text) {
-            self.in_memory.borrow_mut().insert(key, text);
-        }
-        self.write(&self.prefix, &self.list().to_string());
-        version
+    /// Keeps a text as the next version of a name. The version, and what resolves when it is kept.
+    pub fn save(&self, name: &str, text: String, media_type: &str) -> (u32, LocalBoxFuture<'static, ()>) {
+        let row = self.journal.row();
+        let version = row.borrow().artifacts.get(name).map_or(0, |artifact| artifact.versions) + 1;
+        let artifact =
+            Artifact { media_type: media_type.to_owned(), versions: version, characters: text.chars().count() };
+        row.borrow_mut().artifacts.insert(name.to_owned(), artifact);
+        let key = key(name, version);
+        self.in_memory.borrow_mut().insert(key.clone(), text.clone());
+        let (journal, in_memory, name) = (Rc::clone(&self.journal), Rc::clone(&self.in_memory), name.to_owned());
+        let keeping = async move {
+            if journal.save_artifact(name, version, text).await {
+                in_memory.borrow_mut().remove(&key);
+            }
+        };
+        (version, Box::pin(keeping))
     }
 
     /// A version's text, the latest where none is asked for.
-    #[must_use]
-    pub fn load(&self, name: &str, version: Option<u32>) -> Option<(u32, String)> {
-        let latest = self.index.borrow().get(name)?.versions;
+    pub async fn load(&self, name: &str, version: Option<u32>) -> Option<(u32, String)> {
+        let latest = self.versions(name);
         let version = version.unwrap_or(latest);
-        let key = self.key(name, version);
-        if let Some(text) = self.in_memory.borrow().get(&key) {
-            return Some((version, text.clone()));
+        if latest == 0 || version > latest {
+            return None;
         }
-        self.storage.as_ref()?.get_item(&key).ok().flatten().map(|text| (version, text))
+        let held = self.in_memory.borrow().get(&key(name, version)).cloned();
+        match held {
+            Some(text) => Some((version, text)),
+            None => self.journal.artifact(name, version).await.map(|text| (version, text)),
+        }
     }
 
     /// How many versions a name has.
     #[must_use]
     pub fn versions(&self, name: &str) -> u32 {
-        self.index.borrow().get(name).map_or(0, |artifact| artifact.versions)
+        self.journal.row().borrow().artifacts.get(name).map_or(0, |artifact| artifact.versions)
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.index.borrow().is_empty()
+        self.journal.row().borrow().artifacts.is_empty()
     }
 
     /// All of them: name → `{mediaType, versions, characters}`.
     #[must_use]
     pub fn list(&self) -> Value {
-        let index = self.index.borrow();
-        let mut list = Vec::new();
-        for (name, artifact) in index.iter() {
-            list.push((
-                name,
-                object(vec![
-                    ("mediaType", artifact.media_type.as_str().into()),
-                    ("versions", artifact.versions.into()),
-                    ("characters", artifact.characters.into()),
-                ]),
-            ));
-        }
-        object(list)
+        artifacts_to_json(&self.journal.row().borrow().artifacts)
     }
+}
 
-    /// Forgets all of them, for good.
-    pub fn retire(&self) {
-        if let Some(storage) = &self.storage {
-            for (name, artifact) in self.index.borrow().iter() {
-                for version in 1..=artifact.versions {
-                    let _ = storage.remove_item(&self.key(name, version));
-                }
-            }
-            let _ = storage.remove_item(&self.prefix);
-        }
-        self.index.borrow_mut().clear();
-        self.in_memory.borrow_mut().clear();
-    }
-
-    fn key(&self, name: &str, version: u32) -> String {
-        format!("{}:{version}:{name}", self.prefix)
-    }
-
-    fn write(&self, key: &str, text: &str) -> bool {
-        self.storage.as_ref().is_some_and(|storage| storage.set_item(key, text).is_ok())
-    }
+fn key(name: &str, version: u32) -> String {
+    format!("{version}:{name}")
 }

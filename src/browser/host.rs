@@ -1,6 +1,6 @@
 //! The browser as a session's world. Knows nothing of what a session does in it.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::browser::{Abort, Gateway, Journal, ThreadServices, clock, shared_stat
 use crate::protocol::{
     Answer, ContextItem, Delta, Entry, Event, Millis, ModelEvent, ModelRequest, Names, Outcome, ToolCallId,
 };
-use crate::session::{Callbacks, Host};
+use crate::session::{Callbacks, Host, Written};
 use crate::tools::{ToolState, error};
 
 /// Who is told of events.
@@ -31,7 +31,6 @@ pub struct BrowserHost {
     /// What the page gives its tools.
     pub services: ThreadServices,
     running: Rc<RefCell<Names<Running>>>,
-    warned: Cell<bool>,
 }
 
 /// How to stop a running tool, or a job.
@@ -48,7 +47,7 @@ impl BrowserHost {
     /// A world of these.
     #[must_use]
     pub fn new(gateway: Gateway, tools: Rc<BrowserTools>, journal: Rc<Journal>, services: ThreadServices) -> Self {
-        Self { gateway, tools, journal, services, running: Rc::default(), warned: Cell::new(false) }
+        Self { gateway, tools, journal, services, running: Rc::default() }
     }
 
     // Whoever began it says when it is done.
@@ -125,6 +124,10 @@ impl Host for BrowserHost {
         let (state, services, user) = (context.state.clone(), self.services.clone(), self.services.shared.user_id());
         let long_running = context.request.definition.long_running;
         Box::pin(async move {
+            // Stopped before it began.
+            if !running.borrow().contains(&call) {
+                return Outcome::Error(error::cancelled(&context.request.name, false)).into();
+            }
             let arguments = context.request.arguments.clone();
             let outcome = tool(arguments, context).await;
             drop(busy);
@@ -173,8 +176,7 @@ impl Host for BrowserHost {
     }
 
     fn save_artifact(&self, name: &str, content: String) -> LocalBoxFuture<'_, ()> {
-        self.services.artifacts.save(name, content, "text/plain");
-        Box::pin(ready(()))
+        self.services.artifacts.save(name, content, "text/plain").1
     }
 
     fn callbacks(&self) -> Callbacks {
@@ -198,11 +200,16 @@ impl Host for BrowserHost {
         }
     }
 
-    fn save(&self, entry: &Entry) -> LocalBoxFuture<'_, ()> {
-        if !self.journal.append(entry) && !self.warned.replace(true) {
-            self.tell(&Event::NotSaved);
-        }
-        Box::pin(ready(()))
+    fn save(&self, entry: &Entry) {
+        self.journal.append(entry);
+    }
+
+    fn saved(&self) -> LocalBoxFuture<'_, Written> {
+        Box::pin(self.journal.flush())
+    }
+
+    fn earlier(&self) -> LocalBoxFuture<'static, Vec<Entry>> {
+        self.journal.earlier()
     }
 
     fn sleep_until(&self, at: Millis) -> LocalBoxFuture<'static, ()> {

@@ -92,12 +92,18 @@ fn artifacts(context: &ToolContext) -> Object {
             None => json(&content)?.to_string(),
         };
         let media = media.as_string().unwrap_or_else(|| "text/plain".to_owned());
-        Ok(JsValue::from(kept.save(&text(&name), content, &media)))
+        let (version, keeping) = kept.save(&text(&name), content, &media);
+        wasm_bindgen_futures::spawn_local(keeping);
+        Ok(JsValue::from(version))
     });
     let kept = Rc::clone(&context.services.artifacts);
     method2(&object, "load", move |name, version| {
-        let version = version.as_f64().map(|version| version as u32);
-        Ok(kept.load(&text(&name), version).map_or(JsValue::NULL, |(_, content)| JsValue::from_str(&content)))
+        let (kept, name, version) = (Rc::clone(&kept), text(&name), version.as_f64().map(|version| version as u32));
+        Ok(future_to_promise(async move {
+            let loaded = kept.load(&name, version).await;
+            Ok(loaded.map_or(JsValue::NULL, |(_, content)| JsValue::from_str(&content)))
+        })
+        .into())
     });
     let kept = Rc::clone(&context.services.artifacts);
     method1(&object, "list", move |_| Ok(to_js(&kept.list())));

@@ -91,14 +91,18 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
             dispatch(&element, "pagehand-waiting", &detail);
         }
         Event::Note(text) => dispatch(&element, "pagehand-log", &object(vec![("text", text.as_str().into())])),
+        Event::Saving(why) => dispatch(
+            &element,
+            "pagehand-saving",
+            &object(vec![("saved", why.is_none().into()), ("reason", why.as_deref().into())]),
+        ),
         Event::TextDelta { .. }
         | Event::ReasoningDelta { .. }
         | Event::ArgumentsDelta { .. }
         | Event::MessageEnd { .. }
         | Event::DecisionRefused { .. }
         | Event::Usage(_)
-        | Event::Replaced { .. }
-        | Event::NotSaved => {}
+        | Event::Replaced { .. } => {}
     })
 }
 

@@ -6,6 +6,7 @@ mod callbacks;
 mod context;
 mod definition;
 mod events;
+mod threads;
 mod tool;
 
 use std::rc::Rc;
@@ -71,6 +72,8 @@ impl Instance {
                 agent: text("agent"),
                 profile: text("profile"),
                 language: text("language"),
+                thread: text("thread"),
+                database: text("database"),
                 ..Options::default()
             };
             // The executor that drives the session is the one `mount_to` installs.
@@ -92,12 +95,6 @@ impl Instance {
     /// Stops what is at work.
     pub fn stop(&self) {
         self.app.stop();
-    }
-
-    /// Begins an empty thread.
-    #[wasm_bindgen(js_name = newThread)]
-    pub fn new_thread(&self) {
-        self.app.new_thread();
     }
 
     /// Adds a tool that runs in the page; `edit` is its `editRequest`, or undefined.

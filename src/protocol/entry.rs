@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::protocol::{AssistantMessage, Delta, MessageId, Millis, ModelError, RunId, Scope, ToolCallId, ToolResult};
+use crate::protocol::{
+    AssistantMessage, Delta, MessageId, Millis, ModelError, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult,
+};
 
 /// One line of a thread's journal: what happened, saved before the effect it allows.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +26,13 @@ pub enum Entry {
         step: u32,
         /// The tools it is offered, as `name@version`.
         tools: Vec<String>,
+    },
+    /// A part of an answer that is still being written came to its end; the answer itself replaces it.
+    Part {
+        /// The answer.
+        message: MessageId,
+        /// The part. A call stands here only where the agent behind the wire has run it itself.
+        part: Part,
     },
     /// A model's answer ended, well or not.
     Message(AssistantMessage),
@@ -80,6 +89,41 @@ pub enum Entry {
         /// Why.
         reason: EndReason,
     },
+    /// What must be known of everything before it, so that a thread can be read from here on. Stands between two runs.
+    Checkpoint(Checkpoint),
+    /// Somebody else took the thread over; whoever had it can not write behind this line any more.
+    Owner {
+        /// When.
+        at: Millis,
+    },
+}
+
+impl Entry {
+    /// Whether what comes next takes effect in the world.
+    #[must_use]
+    pub fn allows_effect(&self) -> bool {
+        matches!(self, Self::CallStart { .. } | Self::Decision { .. })
+    }
+}
+
+/// What a thread has come to between two runs, beside its messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Checkpoint {
+    /// What tools remember of the thread.
+    pub state: Delta,
+    /// The jobs at work.
+    pub jobs: Vec<OpenJob>,
+}
+
+/// A job at work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenJob {
+    /// The call that started it.
+    pub call: ToolCall,
+    /// The answer that asked for it.
+    pub message: MessageId,
+    /// The tool's own name for it.
+    pub job: String,
 }
 
 /// Why a run ended.

@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 use crate::protocol::{
-    AssistantMessage, Delta, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind, Part, RunId,
-    Scope, ToolCall, ToolCallId, ToolResult, delta_from_json, delta_to_json, object,
+    AssistantMessage, Checkpoint, Delta, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind,
+    OpenJob, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult, delta_from_json, delta_to_json, object,
 };
 
 impl Entry {
@@ -27,6 +27,11 @@ impl Entry {
                 ("run", run.as_str().into()),
                 ("step", (*step).into()),
                 ("tools", tools.iter().map(String::as_str).collect()),
+            ]),
+            Self::Part { message, part } => fields(vec![
+                ("entry", "part".into()),
+                ("message", message.as_str().into()),
+                ("part", part_to_json(part)),
             ]),
             Self::Message(answer) => fields(vec![
                 ("entry", "message".into()),
@@ -70,6 +75,12 @@ impl Entry {
                 ("reason", reason.as_str().into()),
                 ("detail", reason_to_json(reason)),
             ]),
+            Self::Checkpoint(Checkpoint { state, jobs }) => fields(vec![
+                ("entry", "checkpoint".into()),
+                ("state", delta_to_json(state)),
+                ("jobs", jobs.iter().map(job_to_json).collect()),
+            ]),
+            Self::Owner { at } => fields(vec![("entry", "owner".into()), ("at", (*at).into())]),
         }
     }
 
@@ -89,6 +100,7 @@ impl Entry {
                 Self::RunStart { run: run()?, at: at()?, message }
             }
             "step_start" => Self::StepStart { run: run()?, step: small(line, "step")?, tools: texts(line, "tools") },
+            "part" => Self::Part { message: message()?, part: part_from_json(line.get("part")?)? },
             "message" => Self::Message(AssistantMessage {
                 id: MessageId(text(line, "id")?),
                 status: MessageStatus::parse(line.get("status")?.as_str()?)?,
@@ -118,18 +130,23 @@ impl Entry {
             },
             "late_result" => Self::LateResult(result_from_json(line)?),
             "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(line)? },
+            "checkpoint" => Self::Checkpoint(Checkpoint {
+                state: delta_from_json(line.get("state")?),
+                jobs: line.get("jobs")?.as_array()?.iter().map(job_from_json).collect::<Option<_>>()?,
+            }),
+            "owner" => Self::Owner { at: at()? },
             _ => return None,
         })
     }
 }
 
 // What is absent is left out.
-fn fields(mut fields: Vec<(&str, Value)>) -> Value {
+pub(super) fn fields(mut fields: Vec<(&str, Value)>) -> Value {
     fields.retain(|(_, value)| !value.is_null());
     object(fields)
 }
 
-fn text(value: &Value, name: &str) -> Option<String> {
+pub(super) fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name)?.as_str().map(str::to_owned)
 }
 
@@ -182,6 +199,19 @@ fn part_from_json(part: &Value) -> Option<Part> {
     }))
 }
 
+fn job_to_json(job: &OpenJob) -> Value {
+    fields(vec![
+        ("call", part_to_json(&Part::Call(job.call.clone()))),
+        ("message", job.message.as_str().into()),
+        ("job", job.job.as_str().into()),
+    ])
+}
+
+fn job_from_json(job: &Value) -> Option<OpenJob> {
+    let Part::Call(call) = part_from_json(job.get("call")?)? else { return None };
+    Some(OpenJob { call, message: MessageId(text(job, "message")?), job: text(job, "job")? })
+}
+
 fn result_to_json(entry: &str, result: &ToolResult, message: &str) -> Value {
     fields(vec![
         ("entry", entry.into()),
@@ -200,7 +230,7 @@ fn result_from_json(line: &Value) -> Option<ToolResult> {
     })
 }
 
-fn reason_to_json(reason: &EndReason) -> Value {
+pub(super) fn reason_to_json(reason: &EndReason) -> Value {
     match reason {
         EndReason::Completed
         | EndReason::Stopped
@@ -216,16 +246,11 @@ fn reason_to_json(reason: &EndReason) -> Value {
         EndReason::RepeatedCall { name, limit } => {
             fields(vec![("name", name.as_str().into()), ("limit", (*limit).into())])
         }
-        EndReason::Error(error) => fields(vec![
-            ("kind", error.kind.as_str().into()),
-            ("message", error.message.as_str().into()),
-            ("retry_after_ms", error.retry_after_ms.into()),
-            ("retry", error.retry.into()),
-        ]),
+        EndReason::Error(error) => error_to_json(error),
     }
 }
 
-fn reason_from_json(line: &Value) -> Option<EndReason> {
+pub(super) fn reason_from_json(line: &Value) -> Option<EndReason> {
     let detail = line.get("detail").unwrap_or(&Value::Null);
     let number = |name: &str| detail.get(name)?.as_u64();
     Some(match line.get("reason")?.as_str()? {
@@ -242,12 +267,25 @@ fn reason_from_json(line: &Value) -> Option<EndReason> {
         "max-tokens" => EndReason::MaxTokens { limit: number("limit")?, used: number("used")? },
         "max-cost" => EndReason::MaxCost { limit_micros: number("limit")?, used_micros: number("used")? },
         "repeated-call" => EndReason::RepeatedCall { name: text(detail, "name")?, limit: small(detail, "limit")? },
-        "error" => EndReason::Error(ModelError {
-            kind: ModelErrorKind::parse(detail.get("kind")?.as_str()?)?,
-            message: text(detail, "message")?,
-            retry_after_ms: number("retry_after_ms"),
-            retry: detail.get("retry").and_then(Value::as_bool),
-        }),
+        "error" => EndReason::Error(error_from_json(detail)?),
         _ => return None,
+    })
+}
+
+pub(super) fn error_to_json(error: &ModelError) -> Value {
+    fields(vec![
+        ("kind", error.kind.as_str().into()),
+        ("message", error.message.as_str().into()),
+        ("retry_after_ms", error.retry_after_ms.into()),
+        ("retry", error.retry.into()),
+    ])
+}
+
+pub(super) fn error_from_json(error: &Value) -> Option<ModelError> {
+    Some(ModelError {
+        kind: ModelErrorKind::parse(error.get("kind")?.as_str()?)?,
+        message: text(error, "message")?,
+        retry_after_ms: error.get("retry_after_ms").and_then(Value::as_u64),
+        retry: error.get("retry").and_then(Value::as_bool),
     })
 }

@@ -91,8 +91,8 @@ pub enum Event {
     Usage(Usage),
     /// Something for the log.
     Note(String),
-    /// The thread is not being written down any more; the run goes on in memory.
-    NotSaved,
+    /// Whether the thread is being written down: `None` where it is (again), or why it is not. The run goes on in memory.
+    Saving(Option<String>),
     /// A run ended.
     RunEnd {
         /// The run.

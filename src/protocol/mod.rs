@@ -6,6 +6,7 @@ mod context;
 mod entry;
 mod entry_json;
 mod event;
+mod event_json;
 mod id;
 mod json;
 mod message;
@@ -16,7 +17,7 @@ mod state;
 mod tool;
 
 pub use context::ContextItem;
-pub use entry::{EndReason, Entry};
+pub use entry::{Checkpoint, EndReason, Entry, OpenJob};
 pub use event::{CallState, CallView, Event, Settled, Wait};
 pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
 pub use json::{JsonFault, MAX_DEPTH, parse_json};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures::channel::mpsc::{UnboundedSender, unbounded};
+use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use crate::agent::{Decision, Input};
 use crate::protocol::{Answer, State, ToolCallId};
@@ -16,11 +16,46 @@ pub struct Handle {
     pub(super) inputs: UnboundedSender<Input>,
 }
 
+/// What was said to a session and waits for one that hears it.
+#[derive(Debug)]
+pub struct Inputs(pub(super) UnboundedReceiver<Input>);
+
+impl Inputs {
+    /// Takes out what waits, but for what a session is told of the world around it: that is said anew to each.
+    pub fn take_waiting(&mut self) -> Vec<Input> {
+        let mut waiting: Vec<Input> = std::iter::from_fn(|| self.0.try_recv().ok()).collect();
+        waiting.retain(|input| {
+            !matches!(
+                input,
+                Input::Tools(_)
+                    | Input::Facts(_)
+                    | Input::Policy(_)
+                    | Input::State(_)
+                    | Input::Online(_)
+                    | Input::Resume
+            )
+        });
+        waiting
+    }
+}
+
 impl Handle {
+    /// Says again what waited ([`Inputs::take_waiting`]).
+    pub fn say_again(&self, waiting: Vec<Input>) {
+        waiting.into_iter().for_each(|input| self.input(input));
+    }
+
+    /// A handle, and what is said to it.
+    #[must_use]
+    pub fn channel() -> (Self, Inputs) {
+        let (inputs, commands) = unbounded();
+        (Self { inputs }, Inputs(commands))
+    }
+
     /// A handle of no session: what is said to it is lost. In the place of one that is to be let go of.
     #[must_use]
     pub fn closed() -> Self {
-        Self { inputs: unbounded().0 }
+        Self::channel().0
     }
 
     /// Sends a message; what is at work is ended first.

@@ -5,7 +5,7 @@ use futures::stream::LocalBoxStream;
 
 use crate::agent::ToolRequest;
 use crate::protocol::{Answer, ContextItem, Delta, Entry, Event, Millis, ModelEvent, ModelRequest, ToolCallId};
-use crate::session::Callbacks;
+use crate::session::{Callbacks, Written};
 
 /// What a world must be able to do. A browser is one, a test's fake another.
 ///
@@ -36,9 +36,15 @@ pub trait Host {
     /// Tells a running tool to stop. Its future may still answer; with the code `cancelled` where it obeyed.
     fn cancel_tool(&self, call: &ToolCallId);
 
-    /// Writes a line of the journal. What the session does next may not be undone, so it waits for this.
-    /// Where it can not be written the host says so to the user; the run goes on in memory.
-    fn save(&self, entry: &Entry) -> LocalBoxFuture<'_, ()>;
+    /// Writes a line of the journal, soon.
+    fn save(&self, entry: &Entry);
+
+    /// Resolves when every line given to `save` is written, or can not be for now: then the run goes on in memory, and the
+    /// host says so to the user. What the session does next may not be undone, so it waits for this.
+    fn saved(&self) -> LocalBoxFuture<'_, Written>;
+
+    /// The journal's lines before the checkpoint that the thread was opened at.
+    fn earlier(&self) -> LocalBoxFuture<'static, Vec<Entry>>;
 
     /// Resolves at this time, or at once where it is past.
     fn sleep_until(&self, at: Millis) -> LocalBoxFuture<'static, ()>;

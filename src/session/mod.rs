@@ -2,13 +2,23 @@
 //!
 //! The only place below the browser with `.await`, and the only `match` on a tool's scope. Decides nothing.
 
+//!
+//! | file | is |
+//! |---|---|
+//! | `handle` | what the world says to a session |
+//! | `host` | the world a session lives in |
+//! | `writer` | the order in which a journal's lines are written, whatever a store does |
+//! | `callbacks` | what an integrator hears, and may answer |
+
 mod callbacks;
 mod handle;
 mod host;
+mod writer;
 
 pub use callbacks::{Callback, Callbacks, Moment, Reply, When};
-pub use handle::Handle;
+pub use handle::{Handle, Inputs};
 pub use host::Host;
+pub use writer::{Batch, Kept, Store, StoreError, Writer, Written};
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -17,40 +27,60 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::FutureExt;
-use futures::channel::mpsc::{UnboundedReceiver, unbounded};
+use futures::channel::mpsc::UnboundedReceiver;
 use futures::future::LocalBoxFuture;
 use futures::stream::{self, FuturesUnordered, LocalBoxStream, StreamExt};
 
 use crate::agent::{Input, Output, Run, ToolRequest};
-use crate::protocol::{Answer, FinishReason, Millis, ModelEvent, ModelRequest, Names, Outcome, Scope, ToolCallId};
+use crate::protocol::{
+    Answer, Entry, FinishReason, Millis, ModelEvent, ModelRequest, Names, Outcome, Scope, ToolCallId,
+};
 use crate::tools::error;
 
-/// A session of this machine in this world: the handle, and the future that drives it until every handle is gone.
-pub fn session<H: Host + 'static>(run: Run, host: H) -> (Handle, impl Future<Output = ()>) {
-    let (inputs, commands) = unbounded();
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every handle is gone.
+    Closed,
+    /// Somebody else has taken the thread over; nothing more is done for it here.
+    Lost,
+}
+
+/// Drives a session of this machine in this world until every handle is gone, or the thread is somebody else's. Dropping
+/// the future lets go of everything that is at work.
+pub async fn drive<H: Host + 'static>(run: Run, host: H, inputs: &mut Inputs) -> Ended {
     let driver = Driver {
         run,
         callbacks: host.callbacks(),
         host: Rc::new(host),
-        commands,
+        commands: &mut inputs.0,
         model: None,
         closing: None,
+        earlier: None,
         ready: VecDeque::new(),
         tools: FuturesUnordered::new(),
         cancelled: Rc::default(),
         timer: None,
     };
-    (Handle { inputs }, driver.drive())
+    driver.drive().await
 }
 
-struct Driver<H> {
+/// A session with a handle of its own.
+pub fn session<H: Host + 'static>(run: Run, host: H) -> (Handle, impl Future<Output = Ended>) {
+    let (handle, mut inputs) = Handle::channel();
+    (handle, async move { drive(run, host, &mut inputs).await })
+}
+
+struct Driver<'a, H> {
     run: Run,
     host: Rc<H>,
     callbacks: Callbacks,
-    commands: UnboundedReceiver<Input>,
+    commands: &'a mut UnboundedReceiver<Input>,
     model: Option<(u64, LocalBoxStream<'static, ModelEvent>)>,
     /// The end of a model's stream, while callbacks are asked about it.
     closing: Option<Closing>,
+    /// The part of the journal that was not read at first.
+    earlier: Option<LocalBoxFuture<'static, Vec<Entry>>>,
     /// Inputs that are waiting, before all others but the user's.
     ready: VecDeque<Input>,
     tools: FuturesUnordered<LocalBoxFuture<'static, (ToolCallId, Answer)>>,
@@ -61,22 +91,30 @@ struct Driver<H> {
 /// A model call, its terminal event, and what a callback puts in its answer's place.
 type Closing = LocalBoxFuture<'static, (u64, ModelEvent, Option<String>)>;
 
-impl<H: Host + 'static> Driver<H> {
-    async fn drive(mut self) {
+impl<H: Host + 'static> Driver<'_, H> {
+    async fn drive(mut self) -> Ended {
         loop {
             while let Some(output) = self.run.poll() {
+                let takes_effect = matches!(output, Output::CallTool(_) | Output::CallModel { .. });
+                if takes_effect && self.host.saved().await == Written::Lost {
+                    return Ended::Lost;
+                }
                 self.perform(output).await;
+            }
+            if self.host.saved().await == Written::Lost {
+                return Ended::Lost;
             }
             match self.next_input().await {
                 Some(input) => self.run.handle(self.host.now(), input),
-                None => return,
+                None => return Ended::Closed,
             }
         }
     }
 
     async fn perform(&mut self, output: Output) {
         match output {
-            Output::Save(entry) => self.host.save(&entry).await,
+            Output::Save(entry) => self.host.save(&entry),
+            Output::LoadEarlier => self.earlier = Some(self.host.earlier()),
             Output::Event(event) => self.host.tell(&event),
             Output::CallModel { call, mut request } => {
                 // Before what the request's editors had to say.
@@ -165,6 +203,12 @@ impl<H: Host + 'static> Driver<H> {
         }
         if let Some(input) = self.ready.pop_front() {
             return Poll::Ready(Some(input));
+        }
+        if let Some(earlier) = &mut self.earlier
+            && let Poll::Ready(entries) = earlier.poll_unpin(context)
+        {
+            self.earlier = None;
+            return Poll::Ready(Some(Input::Earlier(entries)));
         }
         while let Poll::Ready(Some((call, answer))) = self.tools.poll_next_unpin(context) {
             if !self.is_echo_of_cancel(&call, &answer.outcome) {

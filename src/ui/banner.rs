@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use crate::browser::{now, sleep};
 use crate::protocol::{EndReason, Millis, Wait};
 use crate::ui::live::Live;
-use crate::ui::node::{Child, Node, live, live_text, node};
+use crate::ui::node::{Child, Node, live, live_text, node, nothing};
 use crate::ui::{App, words};
 
 /// The banner: nothing where there is nothing to say.
@@ -20,6 +20,9 @@ pub(super) fn banner(app: &App) -> AnyView {
         let wait = waits.store.wait.get();
         wait.map(|(until, why)| waiting(&waits, until, &why)).view()
     });
+    let saving = app.store.saving.clone();
+    let saving = live(move || saving.get().map(|why| frame("banner", words::not_saved(&why))).view());
+    let elsewhere = elsewhere(app);
     let app = app.clone();
     let ended = live(move || {
         let reason = app.store.ended.get();
@@ -30,7 +33,24 @@ pub(super) fn banner(app: &App) -> AnyView {
             })
             .view()
     });
-    vec![notice, wait, ended].view()
+    vec![notice, saving, elsewhere, wait, ended].view()
+}
+
+// The thread is another page's: it is shown here, and may be taken over.
+fn elsewhere(app: &App) -> AnyView {
+    let (app, following) = (app.clone(), app.store.following.clone());
+    live(move || {
+        if !following.get() {
+            return nothing();
+        }
+        let take = app.clone();
+        let button = node("button")
+            .attr("type", "button")
+            .attr("part", "take-over")
+            .on("click", move |_| take.take_over())
+            .child("Continue here");
+        frame("banner", "This conversation is open in another tab.".to_owned()).child(button).view()
+    })
 }
 
 fn frame(class: &str, words: String) -> Node {

@@ -51,6 +51,10 @@ pub(super) fn call_card(app: &App, item: CallItem) -> Node {
 fn question(app: &App, item: &CallItem, state: Live<CallState>) -> AnyView {
     let (app, item) = (app.clone(), item.clone());
     live(move || match state.get() {
+        // It is answered where the thread is at work.
+        CallState::ApprovalRequested { reason, .. } if app.store.following.get() => {
+            node("p").class("approval-why").child(format!("Waits for an answer in the other tab: {reason}")).view()
+        }
         CallState::ApprovalRequested { reason, payload } => approval(&app, &item, &reason, &payload).view(),
         _ => nothing(),
     })

@@ -10,8 +10,8 @@ use crate::protocol::{
     CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Part, ToolCallId, Usage, Wait,
 };
 use crate::tools::{Registry, humanise};
+use crate::ui::frame;
 use crate::ui::live::Live;
-use crate::ui::{frame, words};
 
 /// Everything the panel shows. Copies show, and change, the same.
 #[derive(Clone, Debug)]
@@ -24,6 +24,14 @@ pub struct Store {
     pub ended: Live<Option<EndReason>>,
     /// Something the user should know that is not about a run.
     pub notice: Live<Option<String>>,
+    /// Why the thread is not being written down; `None` where it is.
+    pub saving: Live<Option<String>>,
+    /// Whether it is at work in another page, and only shown here.
+    pub following: Live<bool>,
+    /// Whether it is still being read.
+    pub opening: Live<bool>,
+    /// The first line of the journal that is shown, where there are earlier ones.
+    pub earlier: Live<Option<u32>>,
     /// What a screen reader is to say and has not been given yet.
     pub announcement: Live<Vec<String>>,
     /// When the model is asked again, and why it is not at work now.
@@ -92,6 +100,10 @@ impl Store {
             running: Live::new(false),
             ended: Live::new(None),
             notice: Live::new(None),
+            saving: Live::new(None),
+            following: Live::new(false),
+            opening: Live::new(true),
+            earlier: Live::new(None),
             announcement: Live::new(Vec::new()),
             wait: Live::new(None),
             usage: Live::new(Usage::default()),
@@ -105,23 +117,20 @@ impl Store {
     /// Shows a thread from its journal, in place of what is shown; `ended`: how its last run ended, where the user may
     /// want to try again.
     pub fn load(&self, transcript: &Transcript, ended: Option<&EndReason>) {
-        let mut items = Vec::new();
-        for message in transcript.messages() {
-            match message {
-                Message::User { id, content } => items.push(Item::User(id.clone(), content.clone())),
-                Message::Assistant(answer) => {
-                    for (at, part) in answer.parts.iter().enumerate() {
-                        items.push(item_of(&answer.id, at, part, answer.status, transcript));
-                    }
-                }
-                Message::Tool(_) | Message::Job { .. } => {}
-            }
-        }
-        self.items.set(items);
+        self.opening.set(false);
+        self.earlier.set(None);
+        self.items.set(items_of(transcript));
         self.usage.set(Usage::default());
         self.ended.set(ended.cloned());
         self.running.set(false);
         self.heard();
+    }
+
+    /// Shows what was there before, in front of what is shown; `from`: the first line of the journal that is shown now.
+    pub fn prepend(&self, transcript: &Transcript, from: u32) {
+        let earlier = items_of(transcript);
+        self.items.update(|items| drop(items.splice(..0, earlier)));
+        self.earlier.set((from > 0).then_some(from));
     }
 
     /// Follows an event.
@@ -170,7 +179,7 @@ impl Store {
             }
             Event::Usage(usage) => self.usage.set(*usage),
             Event::Note(_) | Event::Settled(_) => {}
-            Event::NotSaved => self.notice.set(Some(words::NOT_SAVED.to_owned())),
+            Event::Saving(why) => self.saving.set(why.clone()),
             Event::RunEnd { reason, .. } => {
                 self.running.set(false);
                 self.heard();
@@ -347,6 +356,22 @@ impl CallItem {
             progress: Live::new(None),
         }
     }
+}
+
+fn items_of(transcript: &Transcript) -> Vec<Item> {
+    let mut items = Vec::new();
+    for message in transcript.messages() {
+        match message {
+            Message::User { id, content } => items.push(Item::User(id.clone(), content.clone())),
+            Message::Assistant(answer) => {
+                for (at, part) in answer.parts.iter().enumerate() {
+                    items.push(item_of(&answer.id, at, part, answer.status, transcript));
+                }
+            }
+            Message::Tool(_) | Message::Job { .. } => {}
+        }
+    }
+    items
 }
 
 fn item_of(message: &MessageId, at: usize, part: &Part, status: MessageStatus, transcript: &Transcript) -> Item {

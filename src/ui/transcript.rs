@@ -44,6 +44,7 @@ pub(super) fn transcript(app: &App) -> Node {
         .on("scroll", move |_| scrolled.look())
         .on("click", |event| copy_code(&event))
         .child(empty_state(app))
+        .child(earlier(app, place))
         .child(list)
         .child(waiting(&app.store))
 }
@@ -57,19 +58,66 @@ fn list(items: Live<Vec<Item>>, view: impl Fn(Item) -> AnyView + 'static) -> Nod
     Effect::new(move |rows: Option<Vec<Row>>| {
         let mut rows = rows.unwrap_or_default();
         let Some(parent) = place.get() else { return rows };
-        let new: Vec<Item> = items.with(|items| {
-            let same = rows.iter().zip(items).take_while(|(row, item)| row.key == item.key()).count();
+        // What was there before the first row stands in front of it; all else is behind the rows that stay.
+        let (before, new) = items.with(|items| {
+            let first = rows.first().and_then(|row| items.iter().position(|item| item.key() == row.key)).unwrap_or(0);
+            let same = rows.iter().zip(&items[first..]).take_while(|(row, item)| row.key == item.key()).count();
             rows.truncate(same);
-            items[same..].to_vec()
+            let first = if same == 0 { 0 } else { first };
+            (items[..first].to_vec(), items[first + same..].to_vec())
         });
-        for item in new {
-            let (key, parent, view) = (item.key(), parent.clone(), Rc::clone(&view));
+        let mount = |item: Item, parent: HtmlElement| {
+            let (key, view) = (item.key(), Rc::clone(&view));
             let view = owner.with(|| mount_to(parent, move || view(item)));
-            rows.push(Row { key, _view: view });
+            Row { key, _view: view }
+        };
+        if let (false, Some(page)) = (before.is_empty(), page_before(&parent)) {
+            rows.splice(..0, before.into_iter().map(|item| mount(item, page.clone())));
         }
+        rows.extend(new.into_iter().map(|item| mount(item, parent.clone())));
         rows
     });
     node("div").class("items").place(place)
+}
+
+// A place in front of all rows, without a box of its own.
+fn page_before(parent: &HtmlElement) -> Option<HtmlElement> {
+    let page = parent.owner_document()?.create_element("div").ok()?.dyn_into::<HtmlElement>().ok()?;
+    page.set_class_name("page");
+    parent.insert_before(&page, parent.first_child().as_ref()).ok()?;
+    Some(page)
+}
+
+// Where a long thread is not shown whole. What the user looks at stays where it is.
+fn earlier(app: &App, scroller: Place) -> AnyView {
+    let app = app.clone();
+    live(move || {
+        if app.store.earlier.get().is_none() {
+            return nothing();
+        }
+        let app = app.clone();
+        let show = move |_| {
+            let app = app.clone();
+            leptos::task::spawn_local(async move {
+                let element = scroller.try_get_untracked().flatten();
+                let from_end = element.as_ref().map(|element| element.scroll_height() - element.scroll_top());
+                app.show_earlier().await;
+                frame::next(move || {
+                    if let (Some(element), Some(from_end)) = (element, from_end) {
+                        element.set_scroll_top(element.scroll_height() - from_end);
+                        let _ = element.focus();
+                    }
+                });
+            });
+        };
+        let button = node("button")
+            .attr("type", "button")
+            .attr("part", "earlier")
+            .class("quiet")
+            .on("click", show)
+            .child("Show earlier messages");
+        node("div").class("earlier").child(button).view()
+    })
 }
 
 struct Row {
@@ -183,7 +231,7 @@ fn waiting(store: &Store) -> AnyView {
 fn empty_state(app: &App) -> AnyView {
     let app = app.clone();
     live(move || {
-        if app.store.items.with(|items| !items.is_empty()) {
+        if app.store.items.with(|items| !items.is_empty()) || app.store.opening.get() {
             return nothing();
         }
         let suggestions = app.store.agent.with(|agent| agent.suggestions.clone());

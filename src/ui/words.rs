@@ -4,9 +4,21 @@ use serde_json::Value;
 
 use crate::protocol::{CallState, EndReason, MessageStatus, ModelErrorKind, Scope, Usage, Wait};
 
-/// What the banner says where the thread can not be written down.
-pub(super) const NOT_SAVED: &str =
-    "This conversation is not being saved: the browser's storage is full or switched off.";
+/// What the banner says where a part of the thread can not be read.
+pub(super) const DAMAGED: &str = "A part of this conversation's record was damaged; it is shown up to there.";
+
+/// Why a thread can not be opened that a later version of the page has written.
+pub(super) const NEWER: &str = "a newer version of this page has written it; load this one again";
+
+/// What the banner says where the thread can not be written down, and why.
+pub(super) fn not_saved(why: &str) -> String {
+    format!("This conversation is not being saved for now: {why}.")
+}
+
+/// What the banner says where the thread this tab had open can not be read.
+pub(super) fn unreadable(why: &str) -> String {
+    format!("Your last conversation can not be opened: {why}. This is a new one.")
+}
 
 /// What the banner says of a run that did not end with an answer.
 pub(super) fn of_end(reason: &EndReason) -> String {

@@ -5,12 +5,13 @@
 mod dispatch;
 mod element;
 mod fetch;
+mod journal;
 mod js;
 mod panel;
 mod registry;
 mod schema;
-mod storage;
 mod support;
+mod tabs;
 mod tools;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);

@@ -9,10 +9,11 @@ use pagehand::browser::sleep;
 use pagehand::protocol::{Risk, Scope};
 use pagehand::tools::Definition;
 
+use crate::support::database::{Fault, put};
 use crate::support::fake::{Body, ClipboardStub, Network, evaluate, press, press_with};
 use crate::support::mounted::{Mounted, results_in, text_of};
 use crate::support::stream::{call, calling, finished, saying, started, text, text_end, text_start};
-use crate::support::{FullStorage, definition, storage, until_so};
+use crate::support::{definition, until_so};
 
 /// A panel that shows the answer so far, and the rest of it on its way.
 async fn answering(network: &Network, words: &str) -> (Mounted, Body) {
@@ -531,17 +532,45 @@ async fn a_wait_is_cut_short_or_stopped_by_the_user() {
     assert_eq!(network.count("/agent").await, 2);
 }
 
+/// What the browser says of the network, as long as this is held.
+struct Air;
+
+impl Air {
+    fn of(online: bool) -> Self {
+        let air = Self;
+        air.says(online);
+        air
+    }
+
+    fn says(&self, online: bool) {
+        let getter = format!("({{ configurable: true, get: () => {online} }})");
+        evaluate(&format!("Object.defineProperty(navigator, 'onLine', {getter})"));
+    }
+
+    fn becomes(&self, online: bool) {
+        self.says(online);
+        let name = if online { "online" } else { "offline" };
+        evaluate(&format!("window.dispatchEvent(new Event('{name}'))"));
+    }
+}
+
+impl Drop for Air {
+    fn drop(&mut self) {
+        evaluate("delete navigator.onLine");
+    }
+}
+
 #[test]
 async fn without_a_network_a_message_is_kept_and_goes_out_when_it_is_back() {
     let network = Network::install();
     let panel = Mounted::new(&network).await;
-    let said = |name: &str| evaluate(&format!("window.dispatchEvent(new Event('{name}'))"));
-    said("offline");
+    let air = Air::of(true);
+    air.becomes(false);
     panel.send("Hello");
     panel.reads("[part=waiting][role=status]", "You are offline; this goes on when you are back.").await;
     panel.reads("[part=user-message]", "Hello").await;
     assert_eq!(network.count("/agent").await, 0);
-    said("online");
+    air.becomes(true);
     network.asked("/agent").await.answer_text(200, "{}", &saying("Hello again"));
     panel.reads(".md", "Hello again").await;
     assert!(panel.find("[part=waiting]").is_none());
@@ -561,9 +590,8 @@ async fn a_panel_that_opened_without_its_gateway_asks_it_again_once_there_is_a_n
 #[test]
 async fn a_panel_that_opens_without_a_network_looks_for_it_now_and_then() {
     let network = Network::install();
-    evaluate("Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false })");
+    let _air = Air::of(false);
     let panel = Mounted::new(&network).await;
-    evaluate("delete navigator.onLine");
     panel.send("Hello");
     panel.reads("[part=waiting]", "You are offline").await;
     network.asked("/agent").await.fail();
@@ -628,12 +656,16 @@ async fn a_thread_is_there_again_after_a_reload() {
 async fn a_thread_that_can_not_be_saved_goes_on_and_says_so() {
     let network = Network::install();
     let panel = Mounted::new(&network).await;
-    let full = FullStorage::new();
+    let full = Fault::full(u32::MAX);
     panel.send("Tell me.");
     network.asked("/agent").await.answer_text(200, "{}", &saying("All the same."));
     panel.reads(".banner[role=status]", "This conversation is not being saved").await;
     panel.reads(".md", "All the same.").await;
     drop(full);
+    until_so("the notice to go", || panel.find(".banner").is_none()).await;
+    let name = panel.name.clone();
+    drop(panel);
+    Mounted::waiting(&name).reads(".md", "All the same.").await;
 }
 
 #[test]
@@ -642,7 +674,7 @@ async fn a_damaged_record_is_shown_up_to_the_damage_and_says_so() {
     let panel = answered(&network, "It was sent.").await;
     let (name, thread) = (panel.name.clone(), panel.instance.thread());
     drop(panel);
-    storage().set_item(&format!("pagehand:{thread}:2"), "{ half a li").unwrap();
+    put("pagehand", "lines", &format!(r#"["{thread}", 2]"#), "{ half a li").await;
     let again = Mounted::waiting(&name);
     again.reads("[part=user-message]", "Tell me.").await;
     again.reads(".banner[role=status]", "record was damaged").await;

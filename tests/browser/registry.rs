@@ -4,6 +4,7 @@
 use pagehand::protocol::{Risk, Scope};
 use serde_json::{Value, json};
 use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 use crate::support::fake::{Asked, Network, evaluate};
@@ -182,8 +183,8 @@ async fn artifacts_have_versions_and_outlive_their_call() {
     let (network, panel) = opened().await;
     panel.register(
         "page_tool",
-        "({ text }, { artifacts }) => ({ version: artifacts.save('notes', text, 'text/markdown'), first: artifacts.load('notes', 1),
-           latest: artifacts.load('notes'), none: artifacts.load('other'), versions: artifacts.versions('notes'), list: artifacts.list() })",
+        "async ({ text }, { artifacts }) => ({ version: artifacts.save('notes', text, 'text/markdown'), first: await artifacts.load('notes', 1),
+           latest: await artifacts.load('notes'), none: await artifacts.load('other'), versions: artifacts.versions('notes'), list: artifacts.list() })",
     );
     panel.result_of(&network, "page_tool", &json!({ "text": "one" })).await;
     let told = panel.result_of(&network, "page_tool", &json!({ "text": "zwei" })).await;
@@ -586,22 +587,33 @@ async fn what_a_job_keeps_can_be_read_on_in() {
 }
 
 #[test]
-async fn what_a_tool_remembers_of_a_user_who_has_left_is_not_the_next_users() {
+async fn the_thread_of_a_user_who_has_left_is_put_away_with_what_it_was_doing() {
     let (network, panel) = opened().await;
     let (ann, bob) = (fresh_name(), fresh_name());
     panel.instance.set_user(&js(&json!(ann))).unwrap();
     panel.register("page_tool", "(args, { state }) => new Promise((done) => { globalThis.finish = () => { state.set('user:secret', 1); state.set('shared', 2); done('late'); }; })");
     panel.register("look_tool", "(args, { state }) => state.all()");
+    let hers = panel.instance.thread();
     let asked = ask(&network, &panel).await;
     asked.answer_text(200, "{}", &calling(&[("c1", "page_tool", json!({}))]));
     until_so("the tool to run", || evaluate("globalThis.finish").is_function()).await;
     panel.instance.set_user(&js(&json!(bob))).unwrap();
     evaluate("globalThis.finish()");
-    network.asked("/agent").await.answer_text(200, "{}", &saying("Done."));
-    let seen = panel.result_of(&network, "look_tool", &json!({})).await;
-    assert_eq!(seen, json!({ "shared": 2 }));
+    until_so("an empty thread", || panel.all("[part=user-message]").is_empty()).await;
+    assert_eq!(panel.result_of(&network, "look_tool", &json!({})).await, json!({}));
+    assert!(!threads(&panel).await.contains(&hers), "it is not in the next user's list");
     panel.instance.set_user(&js(&json!(ann))).unwrap();
-    assert_eq!(panel.result_of(&network, "look_tool", &json!({})).await["user:secret"], 1, "it is kept for its own");
+    assert_eq!(threads(&panel).await, [hers.clone()]);
+    panel.instance.open_thread(hers);
+    panel.the("[part=user-message]").await;
+    panel.the("[data-state=cancelled]").await;
+}
+
+/// The ids of the threads of whoever is signed in.
+async fn threads(panel: &Mounted) -> Vec<String> {
+    let list = JsFuture::from(panel.instance.threads()).await.unwrap();
+    let list: Value = serde_wasm_bindgen::from_value(list).unwrap();
+    list.as_array().unwrap().iter().map(|thread| thread["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

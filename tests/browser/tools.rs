@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use pagehand::browser::tools::{ToolContext, built_in};
 use pagehand::browser::url::{Address, Kind};
-use pagehand::browser::{Abort, Artifacts, Services, ThreadServices, sleep};
+use pagehand::browser::{Abort, Artifacts, Database, Journal, Services, ThreadServices, sleep};
 use pagehand::protocol::{Outcome, Risk, Scope};
 use pagehand::tools::{Approval, ToolState};
 use serde_json::{Value, json};
@@ -20,7 +20,8 @@ async fn call_from(element: &HtmlElement, name: &str, arguments: Value, approved
     let abort = Abort::new();
     let mut request = tool_request(definition("any_tool", Scope::Browser, Risk::Read), arguments.clone());
     request.approved = approved;
-    let artifacts = Rc::new(Artifacts::open(&request.thread));
+    let journal = Rc::new(Journal::new(&Database::new("pagehand"), &request.thread));
+    let artifacts = Rc::new(Artifacts::of(&journal));
     let services = ThreadServices::new(Services::default(), artifacts, Rc::new(|_| ()));
     let context =
         ToolContext { request: Rc::new(request), state: ToolState::default(), signal: abort.signal(), services };

@@ -15,7 +15,7 @@ use pagehand::protocol::{
     Answer, ContextItem, Delta, Entry, Event, FinishReason, Millis, ModelEvent, ModelRequest, Outcome, ThreadId,
     ToolCallId, ToolError,
 };
-use pagehand::session::{Callback, Callbacks, Handle, Host, Moment, Reply, When, session};
+use pagehand::session::{Callback, Callbacks, Ended, Handle, Host, Moment, Reply, When, Written, session};
 use pagehand::tools::Registry;
 use serde_json::{Value, json};
 
@@ -39,6 +39,12 @@ struct State {
     /// Who answered each call in its tool's place.
     results: Vec<Option<String>>,
     sleepers: Vec<(Millis, oneshot::Sender<()>)>,
+    /// Lines that wait to be written.
+    unwritten: Vec<&'static str>,
+    /// Whether somebody else has the thread.
+    taken: bool,
+    /// The journal before its last checkpoint.
+    earlier: Vec<Entry>,
 }
 
 impl World {
@@ -98,7 +104,7 @@ impl Host for World {
         self.log("cancels a tool");
     }
 
-    fn save(&self, entry: &Entry) -> LocalBoxFuture<'_, ()> {
+    fn save(&self, entry: &Entry) {
         if let Entry::Result { by, .. } = entry {
             self.0.borrow_mut().results.push(by.clone());
         }
@@ -107,10 +113,13 @@ impl Host for World {
             Entry::Result { .. } => "saves a result",
             Entry::LateResult(_) => "saves a late result",
             Entry::RunEnd { .. } => "saves the end",
-            _ => return future::ready(()).boxed_local(),
+            _ => return,
         };
+        self.0.borrow_mut().unwritten.push(words);
+    }
+
+    fn saved(&self) -> LocalBoxFuture<'_, Written> {
         // Not done at once: what follows must wait.
-        let log = self.clone();
         let mut first = true;
         future::poll_fn(move |context| {
             if std::mem::take(&mut first) {
@@ -119,8 +128,18 @@ impl Host for World {
             }
             std::task::Poll::Ready(())
         })
-        .map(move |()| log.log(words))
+        .map(move |()| {
+            let mut state = self.0.borrow_mut();
+            let written: Vec<String> = state.unwritten.drain(..).map(str::to_owned).collect();
+            state.log.extend(written);
+            if state.taken { Written::Lost } else { Written::Yes }
+        })
         .boxed_local()
+    }
+
+    fn earlier(&self) -> LocalBoxFuture<'static, Vec<Entry>> {
+        self.log("reads what was before");
+        future::ready(self.0.borrow().earlier.clone()).boxed_local()
     }
 
     fn sleep_until(&self, at: Millis) -> LocalBoxFuture<'static, ()> {
@@ -144,7 +163,7 @@ struct Scene {
     pool: LocalPool,
     world: World,
     handle: Option<Handle>,
-    ended: Rc<RefCell<bool>>,
+    ended: Rc<RefCell<Option<Ended>>>,
 }
 
 impl Scene {
@@ -163,9 +182,9 @@ impl Scene {
         };
         let (handle, driver) = session(Run::new(config), world.clone());
         let pool = LocalPool::new();
-        let ended = Rc::new(RefCell::new(false));
+        let ended: Rc<RefCell<Option<Ended>>> = Rc::default();
         let told = Rc::clone(&ended);
-        pool.spawner().spawn_local(driver.map(move |()| *told.borrow_mut() = true)).unwrap();
+        pool.spawner().spawn_local(driver.map(move |ended| *told.borrow_mut() = Some(ended))).unwrap();
         let mut scene = Self { pool, world, handle: Some(handle), ended };
         scene.tell(|handle| handle.tools(every_kind()));
         scene
@@ -416,10 +435,10 @@ fn letting_go_of_the_handle_ends_the_session_and_all_it_holds() {
     let second = scene.handle.clone();
     scene.handle = None;
     scene.pool.run_until_stalled();
-    assert!(!*scene.ended.borrow(), "one handle is left");
+    assert_eq!(*scene.ended.borrow(), None, "one handle is left");
     drop(second);
     scene.pool.run_until_stalled();
-    assert!(*scene.ended.borrow());
+    assert_eq!(*scene.ended.borrow(), Some(Ended::Closed));
     assert!(scene.world.0.borrow().tools["page_look"][0].is_canceled(), "nobody waits for the tool any more");
 }
 

@@ -345,6 +345,15 @@ fn what_is_said_of_the_network_while_nothing_waits_changes_nothing() {
     assert_eq!(world.ends(), ["completed"]);
 }
 
+#[test]
+fn another_page_hears_what_is_waited_for() {
+    let retry = |error| Wait::Retry { attempt: 2, of: 4, error };
+    for why in [Wait::Offline, retry(None), retry(Some(ModelError { retry: Some(true), ..stated(3_000) }))] {
+        let event = Event::Waiting { until: 1_000_000, why };
+        assert_eq!(Event::from_json(&event.to_json().unwrap()), Some(event));
+    }
+}
+
 // ---- what comes too late ----
 
 /// What happens, and its name.

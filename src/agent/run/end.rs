@@ -86,6 +86,7 @@ impl Run {
         self.state.drop_lifetimes(|lifetime| lifetime == Lifetime::Temp);
         self.event(Event::Usage(active.usage));
         self.save(Entry::RunEnd { run: active.run.clone(), reason: reason.clone() });
+        self.mark(&reason);
         let completed = reason == EndReason::Completed;
         self.event(Event::RunEnd { run: active.run, reason });
         // A job that ended while the last answer was being written has not been told of.

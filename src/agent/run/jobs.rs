@@ -6,9 +6,9 @@ use crate::agent::calls;
 use crate::agent::result;
 use crate::agent::run::settle::{keep, lasting};
 use crate::agent::run::{Phase, Run};
-use crate::agent::transcript::OpenJob;
 use crate::protocol::{
-    Answer, Delta, Entry, Event, Message, MessageId, Millis, Outcome, Settled, ToolCallId, ToolMessage, ToolResult,
+    Answer, Delta, Entry, Event, Message, MessageId, Millis, OpenJob, Outcome, Settled, ToolCallId, ToolMessage,
+    ToolResult,
 };
 use crate::tools::error;
 

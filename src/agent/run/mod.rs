@@ -2,6 +2,7 @@
 
 mod answer;
 mod begin;
+mod checkpoint;
 mod end;
 mod jobs;
 mod resume;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use crate::agent::calls::{self, Call};
 use crate::agent::limits::Spent;
+use crate::agent::run::checkpoint::{lines_since_checkpoint, starts_at_checkpoint};
 use crate::agent::run::jobs::Watched;
 use crate::agent::run::resume::Interrupted;
 use crate::agent::run::wait::Waiting;
@@ -60,6 +62,10 @@ pub struct Run {
     at: Millis,
     last_end: Option<EndReason>,
     online: bool,
+    /// Lines written since the last checkpoint.
+    lines: u32,
+    /// What waits for the thread to be read whole; `None` where it is.
+    waiting: Option<Vec<Input>>,
 }
 
 #[derive(Debug)]
@@ -119,15 +125,20 @@ impl Run {
             at: 0,
             last_end: None,
             online: true,
+            lines: 0,
+            waiting: None,
         }
     }
 
-    /// A machine for the thread of a journal. A run the journal leaves open waits for [`Input::Resume`], once the tools
-    /// are known; whatever else is asked of the machine ends it first.
+    /// A machine for the thread of a journal, from its start or from a checkpoint: in the latter case the rest is asked
+    /// for when it is needed ([`Output::LoadEarlier`]). A run the journal leaves open waits for [`Input::Resume`], once the
+    /// tools are known; whatever else is asked of the machine ends it first.
     #[must_use]
     pub fn restore(config: Config, entries: &[Entry]) -> Self {
         let mut run = Self::new(config);
         let (transcript, mut unfinished) = Transcript::fold(entries);
+        run.lines = lines_since_checkpoint(entries);
+        run.waiting = starts_at_checkpoint(entries).then(Vec::new);
         run.transcript = transcript;
         run.last_end = unfinished.last_end.take();
         run.interrupt(&mut unfinished);
@@ -224,6 +235,7 @@ impl Run {
     /// Takes one input at a time of the host's clock.
     pub fn handle(&mut self, at: Millis, input: Input) {
         self.pass(at);
+        let Some(input) = self.wait_for_whole(input) else { return };
         match input {
             Input::Tools(registry) => {
                 self.registry = registry;
@@ -233,6 +245,7 @@ impl Run {
             Input::Policy(policy) => self.policy.take_rules(policy),
             Input::ForgetGrants => self.policy.forget(),
             Input::State(state) => self.take_state(&state),
+            Input::Earlier(entries) => self.take_earlier(&entries),
             Input::UserMessage(text) => self.begin(Some(text)),
             Input::Resume => self.resume(),
             Input::Retry if self.is_interrupted() => self.resume(),
@@ -270,6 +283,7 @@ impl Run {
     }
 
     fn save(&mut self, entry: Entry) {
+        self.lines += 1;
         self.outputs.push_back(Output::Save(entry));
     }
 

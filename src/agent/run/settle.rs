@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use crate::agent::calls::{self, Call, State};
 use crate::agent::run::{Active, Phase, Run};
-use crate::agent::transcript::{OpenJob, result_message_id};
+use crate::agent::transcript::result_message_id;
 use crate::agent::{Decision, Output, ToolRequest};
-use crate::protocol::{Answer, Delta, Entry, Event, Lifetime, Message, Outcome, ToolCallId, ToolError, ToolMessage};
+use crate::protocol::{
+    Answer, Delta, Entry, Event, Lifetime, Message, OpenJob, Outcome, ToolCallId, ToolError, ToolMessage,
+};
 use crate::tools::{Definition, error};
 
 impl Run {
@@ -48,7 +50,6 @@ impl Run {
         let Some(tool) = call.tool.clone() else { return };
         call.start(self.at, &self.config.limits);
         self.save(Entry::CallStart { call: call.call.id.clone(), at: self.at, scope: tool.scope });
-        self.event(Event::Call(call.view(self.at)));
         let mut request = self.request(tool, call.call.id.clone());
         request.arguments.clone_from(&call.arguments);
         request.approved = call.approved;
@@ -57,6 +58,7 @@ impl Run {
         request.run.clone_from(&active.run);
         request.step = active.spent.steps;
         self.outputs.push_back(Output::CallTool(request));
+        self.event(Event::Call(call.view(self.at)));
     }
 
     /// What every request for a tool holds; the call's own parts are still to be filled in.

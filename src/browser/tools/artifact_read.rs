@@ -30,11 +30,11 @@ pub(super) fn definition() -> Definition {
     definition
 }
 
-pub(super) fn call(arguments: &Value, context: &ToolContext) -> Outcome {
+pub(super) async fn call(arguments: &Value, context: &ToolContext) -> Outcome {
     let number = |name: &str| arguments.get(name).and_then(Value::as_f64).map(|number| number as usize);
     let name = text(arguments, "name");
     let version = number("version").map(|version| version as u32);
-    let Some((version, whole)) = context.services.artifacts.load(name, version) else {
+    let Some((version, whole)) = context.services.artifacts.load(name, version).await else {
         let list = context.services.artifacts.list();
         let names = list.as_object().into_iter().flat_map(|list| list.keys().cloned()).collect::<Vec<_>>().join(", ");
         let words = format!("There is no such artifact \"{name}\". There are: {names}.");

@@ -91,7 +91,7 @@ pub fn built_in(element: &HtmlElement) -> Vec<(Definition, BrowserTool)> {
         (open_link::definition(), tool(|arguments, _| async move { open_link::call(&arguments) })),
         (
             artifact_read::definition(),
-            tool(|arguments, context| async move { artifact_read::call(&arguments, &context) }),
+            tool(|arguments, context| async move { artifact_read::call(&arguments, &context).await }),
         ),
     ]
 }

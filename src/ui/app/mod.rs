@@ -2,11 +2,13 @@
 //!
 //! | file | is |
 //! |---|---|
-//! | `thread` | one thread: its machine, its journal, its session |
+//! | `thread` | one thread: whose it is to run, its journal, its session |
+//! | `threads` | all of them: opened, listed, taken over, as a file |
 //! | `catalog` | the tools: the page's own, the gateway's, and whether both agree |
 
 mod catalog;
 mod thread;
+mod threads;
 
 pub use catalog::PageTool;
 
@@ -19,13 +21,14 @@ use web_sys::HtmlElement;
 
 use crate::agent::{Decision, Limits};
 use crate::browser::tools::{BrowserTools, built_in};
-use crate::browser::{Gateway, Journal, Network, Returns, Services, Watcher};
+use crate::browser::{Database, Gateway, Network, PageLife, Services, Watcher, current_thread};
 use crate::protocol::{Answer, Event, ThreadId, ToolCallId};
 use crate::session::Handle;
 use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
 use crate::ui::Store;
 use crate::ui::app::catalog::Catalog;
 use crate::ui::app::thread::{Thread, fresh_id};
+use crate::ui::app::threads::Up;
 
 /// How an app is set up.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +47,10 @@ pub struct Options {
     pub language: String,
     /// How far a run may go.
     pub limits: Limits,
+    /// The thread to open; empty for the one this tab had open, or a new one.
+    pub thread: String,
+    /// The name of the browser's database; empty for `pagehand`.
+    pub database: String,
 }
 
 /// Why tools could not be registered: every fault of every one of them.
@@ -65,14 +72,15 @@ struct Inner {
     catalog: RefCell<Catalog>,
     services: Services,
     watcher: Watcher,
+    database: Database,
     thread: RefCell<Thread>,
     facts: RefCell<Facts>,
     policy: RefCell<Option<Policy>>,
     metrics: Rc<RefCell<Metrics>>,
     /// Whether the gateway has listed its tools.
     served: Cell<bool>,
-    /// Hears of the page coming back out of the browser's cache.
-    returns: RefCell<Option<Returns>>,
+    /// Hears of the page being left, and of its coming back out of the browser's cache.
+    life: RefCell<Option<PageLife>>,
     /// Hears of the network going and coming.
     network: RefCell<Option<Network>>,
 }
@@ -101,41 +109,45 @@ impl App {
         });
         let gateway = Gateway::new(&options.gateway);
         let services = Services::default();
-        let id = Journal::current(&options.name).unwrap_or_else(fresh_id);
-        let thread = thread::start(&id, &options, &gateway, &tools, &services, &watcher, &store);
-        let inner = Inner {
-            options,
-            gateway,
-            tools,
-            catalog: RefCell::new(catalog),
-            services,
-            watcher,
-            thread: RefCell::new(thread),
-            facts: RefCell::default(),
-            policy: RefCell::default(),
-            metrics,
-            served: Cell::new(false),
-            returns: RefCell::default(),
-            network: RefCell::default(),
+        let name = if options.database.is_empty() { "pagehand" } else { &options.database };
+        let database = Database::new(name);
+        let asked = (!options.thread.is_empty()).then(|| ThreadId(options.thread.clone()));
+        let up = match asked.or_else(|| current_thread(&options.name)) {
+            Some(id) => Up { id, fresh: false, remembered: true },
+            None => Up { id: fresh_id(), fresh: true, remembered: true },
         };
-        let app = Self { store, inner: SendWrapper::new(Rc::new(inner)) };
-        let returning = Rc::downgrade(&app.inner);
-        let shown = app.store.clone();
-        *app.inner.returns.borrow_mut() = Returns::listen(move || {
-            if let Some(inner) = returning.upgrade() {
-                Self { store: shown.clone(), inner: SendWrapper::new(inner) }.reopen();
+        let inner = Rc::new_cyclic(|app| {
+            let parts = threads::Parts {
+                options: &options,
+                gateway: &gateway,
+                tools: &tools,
+                database: &database,
+                services: &services,
+                watcher: &watcher,
+                store: &store,
+                app,
+            };
+            let thread = parts.start(&up);
+            Inner {
+                gateway,
+                tools,
+                catalog: RefCell::new(catalog),
+                services,
+                watcher,
+                database,
+                thread: RefCell::new(thread),
+                facts: RefCell::default(),
+                policy: RefCell::default(),
+                metrics,
+                served: Cell::new(false),
+                life: RefCell::default(),
+                network: RefCell::default(),
+                options,
             }
         });
-        let (hearing, shown) = (Rc::downgrade(&app.inner), app.store.clone());
-        *app.inner.network.borrow_mut() = Network::listen(move |online| {
-            let Some(inner) = hearing.upgrade() else { return };
-            let app = Self { store: shown.clone(), inner: SendWrapper::new(inner) };
-            app.handle().online(online);
-            // A panel that was opened without a network knows no tools of the gateway yet.
-            if online && !app.inner.served.get() {
-                leptos::task::spawn_local(async move { app.fetch_served().await });
-            }
-        });
+        let app = Self { store, inner: SendWrapper::new(inner) };
+        app.hear_page_life();
+        app.hear_network();
         app.publish();
         app.load_served();
         app
@@ -153,12 +165,16 @@ impl App {
             if !app.inner.served.get() {
                 app.fetch_served().await;
             }
+            app.make_ours();
             app.handle().send(text);
         });
     }
 
     /// Stops what is at work.
     pub fn stop(&self) {
+        if self.store.following.now() {
+            return self.inner.thread.borrow().stop_elsewhere();
+        }
         self.handle().stop();
     }
 
@@ -169,6 +185,7 @@ impl App {
             if !app.inner.served.get() {
                 app.fetch_served().await;
             }
+            app.make_ours();
             app.handle().retry();
         });
     }
@@ -189,34 +206,12 @@ impl App {
         self.handle().cancel_job(call);
     }
 
-    /// Ends what is at work and begins an empty thread.
-    pub fn new_thread(&self) {
-        self.inner.thread.borrow().retire();
-        self.put_up(&fresh_id());
-    }
-
-    /// The thread as the journal has it, in place of what this page remembers: it was away, and another page of this tab
-    /// may have gone on.
-    fn reopen(&self) {
-        self.inner.thread.borrow().hide();
-        self.put_up(&self.thread());
-        self.handle().resume();
-    }
-
-    // In place of the thread that was there.
-    fn put_up(&self, id: &ThreadId) {
-        let inner = &self.inner;
-        let (tools, services) = (&inner.tools, &inner.services);
-        let thread = thread::start(id, &inner.options, &inner.gateway, tools, services, &inner.watcher, &self.store);
-        *inner.thread.borrow_mut() = thread;
-        self.publish();
-    }
-
     /// Ends the session: what is at work is let go of, connections and all.
     pub fn close(&self) {
         self.inner.thread.borrow_mut().handle = Handle::closed();
+        self.inner.thread.borrow().leave();
         self.inner.services.drifted.take();
-        self.inner.returns.take();
+        self.inner.life.take();
         self.inner.network.take();
         self.inner.catalog.borrow_mut().close_all();
     }
@@ -239,12 +234,14 @@ impl App {
         *self.inner.facts.borrow_mut() = facts;
     }
 
-    /// Who is signed in. What tools remember of them is read anew.
+    /// Who is signed in. What tools remember of them is read anew; a thread of somebody else is put away.
     pub fn set_user(&self, user: serde_json::Value) {
         let before = self.inner.services.user_id();
         *self.inner.services.user.borrow_mut() = user;
-        if self.inner.services.user_id() != before {
+        let now = self.inner.services.user_id();
+        if now != before {
             self.handle().forget_grants();
+            self.change_user(&now);
         }
         self.publish();
     }

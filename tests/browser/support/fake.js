@@ -122,3 +122,72 @@ export function evaluate(expression) {
 export function openShadow(element) {
   return element.attachShadow({ mode: 'open' });
 }
+
+/** A browser's database in which something goes wrong: `what` is `none`, `full`, `dead` or `denied`. */
+export class FaultyDatabase {
+  static #real = {
+    factory: Object.getOwnPropertyDescriptor(globalThis, 'indexedDB'),
+    add: IDBObjectStore.prototype.add,
+    begin: IDBDatabase.prototype.transaction,
+  };
+
+  constructor(what, times) {
+    const { add, begin } = FaultyDatabase.#real;
+    let left = times;
+    const fails = () => left > 0 && left--;
+    if (what === 'none') Object.defineProperty(globalThis, 'indexedDB', { value: undefined, configurable: true });
+    if (what === 'denied') {
+      const open = () => { throw new DOMException('The operation is insecure.', 'SecurityError'); };
+      const denied = Object.create(IDBFactory.prototype, { open: { value: open } });
+      Object.defineProperty(globalThis, 'indexedDB', { value: denied, configurable: true });
+    }
+    if (what === 'full') {
+      IDBObjectStore.prototype.add = function (...given) {
+        if (fails()) throw new DOMException('The quota has been exceeded.', 'QuotaExceededError');
+        return add.apply(this, given);
+      };
+    }
+    if (what === 'dead') {
+      IDBDatabase.prototype.transaction = function (...given) {
+        if (fails()) throw new DOMException('The database connection is closing.', 'InvalidStateError');
+        return begin.apply(this, given);
+      };
+    }
+  }
+
+  remove() {
+    const { factory, add, begin } = FaultyDatabase.#real;
+    Object.defineProperty(globalThis, 'indexedDB', factory);
+    IDBObjectStore.prototype.add = add;
+    IDBDatabase.prototype.transaction = begin;
+  }
+}
+
+const settled = (request) => new Promise((resolve, reject) => {
+  request.onsuccess = () => resolve(request.result);
+  request.onerror = () => reject(request.error);
+  request.onblocked = () => reject(new Error('blocked'));
+});
+
+/** Opens a database in a version with these stores, as another page would, and closes it. */
+export async function openLayout(name, version, stores) {
+  const request = indexedDB.open(name, version);
+  request.onupgradeneeded = () => {
+    for (const store of stores.split(' ')) {
+      if (!request.result.objectStoreNames.contains(store)) request.result.createObjectStore(store);
+    }
+  };
+  (await settled(request)).close();
+}
+
+/** Does one thing to a database by hand: `put`, `delete` or `get`. */
+export async function touch(name, store, what, key, value) {
+  const database = await settled(indexedDB.open(name));
+  try {
+    const objects = database.transaction(store, 'readwrite').objectStore(store);
+    const at = JSON.parse(key);
+    return await settled(what === 'put' ? objects.put(value, at) : objects[what](at));
+  } finally {
+    database.close();
+  }
+}

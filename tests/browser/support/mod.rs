@@ -1,5 +1,6 @@
 //! What several files of tests need: stand-ins for the world, an agent's words, a mounted panel, a way to wait.
 
+pub(crate) mod database;
 pub(crate) mod fake;
 pub(crate) mod mounted;
 pub(crate) mod stream;
@@ -13,7 +14,7 @@ use pagehand::protocol::{Risk, RunId, Scope, ThreadId, ToolCallId};
 use pagehand::tools::Definition;
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
-use web_sys::{Document, HtmlElement, Storage};
+use web_sys::{Document, HtmlElement};
 
 /// Waits until there is something, and takes it.
 pub(crate) async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
@@ -56,35 +57,6 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.0.remove();
-    }
-}
-
-/// The tab's own storage.
-pub(crate) fn storage() -> Storage {
-    web_sys::window().unwrap().session_storage().unwrap().unwrap()
-}
-
-/// A storage without room for another letter, until it is dropped.
-pub(crate) struct FullStorage;
-
-impl FullStorage {
-    pub(crate) fn new() -> Self {
-        let mut filling = String::new();
-        let mut more = 1 << 22;
-        while more > 0 {
-            let longer = filling.clone() + &"x".repeat(more);
-            match storage().set_item("filling", &longer) {
-                Ok(()) => filling = longer,
-                Err(_) => more /= 2,
-            }
-        }
-        Self
-    }
-}
-
-impl Drop for FullStorage {
-    fn drop(&mut self) {
-        storage().remove_item("filling").unwrap();
     }
 }
 

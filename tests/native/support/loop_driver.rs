@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use pagehand::agent::{Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
 use pagehand::protocol::{
-    CallView, Entry, Event, FinishReason, Message, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome, Replay,
-    Scope, ThreadId, ToolCallId, ToolError, Wait, delta_to_json,
+    CallView, Entry, Event, FinishReason, Message, MessageId, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome,
+    Replay, Scope, ThreadId, ToolCallId, ToolError, Wait, delta_to_json,
 };
 use pagehand::tools::Registry;
 use serde_json::{Value, json};
@@ -290,6 +290,7 @@ impl Loop {
                     self.journal.push(entry);
                     self.assert_reload_is_whole();
                 }
+                Output::LoadEarlier => panic!("the whole journal was given, and more is asked for"),
                 Output::Event(event) => self.events.push(event),
                 Output::CallModel { call, request } => {
                     assert_valid(&request.messages, false);
@@ -425,7 +426,11 @@ impl Loop {
             !matches!(entry, Entry::StepStart { .. } | Entry::RunStart { .. } | Entry::RunEnd { .. })
         });
         let untold = since.into_iter().any(|entry| matches!(entry, Entry::JobEnd { .. }));
-        if !open && !untold {
+        // What is being written is in the journal part by part, and in the thread at its end.
+        let is_part = |entry: &Entry, id: &MessageId| matches!(entry, Entry::Part { message, .. } if message == id);
+        let written =
+            self.run.answer_so_far().is_some_and(|answer| self.journal.iter().any(|entry| is_part(entry, &answer.id)));
+        if !open && !untold && !written {
             let folded: Transcript = Run::restore(config(Limits::default(), 97), &self.journal).transcript().clone();
             assert_eq!(&folded, self.run.transcript(), "journal and memory differ");
             assert_eq!(open_runs(&self.journal), usize::from(self.run.is_running() || self.run.is_interrupted()));

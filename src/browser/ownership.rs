@@ -1,0 +1,109 @@
+//! Who may run a thread: one page at a time, by the Web Locks API. Knows nothing of threads or runs.
+//!
+//! The browser frees a lock the moment its page is gone, however it went, and gives it to the next that asked. Web Locks
+//! exist in secure contexts only; where they are missing whoever comes last takes over, and the journal's numbered lines
+//! keep the other from writing on.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::channel::oneshot;
+use js_sys::{Function, Object, Promise, Reflect};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+
+use crate::browser::Abort;
+
+/// A lock that was asked for. Dropping it takes the question back.
+pub struct Claim {
+    granted: oneshot::Receiver<Function>,
+    lost: oneshot::Receiver<()>,
+    abort: Abort,
+    // Called by the browser, once.
+    grant: Closure<dyn FnMut(JsValue) -> JsValue>,
+}
+
+/// A lock that is held, until it is dropped.
+pub struct Lock {
+    release: Option<Function>,
+    lost: oneshot::Receiver<()>,
+    _grant: Option<Closure<dyn FnMut(JsValue) -> JsValue>>,
+}
+
+impl Claim {
+    /// Asks for the lock of a name; `steal` takes it from whoever holds it. `None` where the browser has no locks.
+    #[must_use]
+    pub fn new(name: &str, steal: bool) -> Option<Self> {
+        let navigator = web_sys::window()?.navigator();
+        let locks = Reflect::get(&navigator, &"locks".into()).ok().filter(JsValue::is_object)?;
+        let request: Function = Reflect::get(&locks, &"request".into()).ok()?.dyn_into().ok()?;
+        let (grant, granted) = oneshot::channel();
+        let grant = RefCell::new(Some(grant));
+        // The lock is held for as long as the promise that is given back is open.
+        let grant = Closure::<dyn FnMut(JsValue) -> JsValue>::new(move |_: JsValue| {
+            let release: Rc<RefCell<Option<Function>>> = Rc::default();
+            let kept = Rc::clone(&release);
+            let held = Promise::new(&mut move |resolve, _| *kept.borrow_mut() = Some(resolve));
+            if let (Some(grant), Some(release)) = (grant.borrow_mut().take(), release.borrow_mut().take())
+                && let Err(release) = grant.send(release)
+            {
+                let _ = release.call0(&JsValue::UNDEFINED);
+            }
+            held.into()
+        });
+        let abort = Abort::new();
+        let options = Object::new();
+        // The API takes one or the other.
+        let (option, value) = match abort.signal() {
+            Some(signal) if !steal => ("signal", signal.into()),
+            _ => ("steal", JsValue::from_bool(steal)),
+        };
+        Reflect::set(&options, &option.into(), &value).ok()?;
+        let asked = request.call3(&locks, &name.into(), &options, grant.as_ref()).ok()?;
+        let (tell, lost) = oneshot::channel();
+        spawn_local(async move {
+            // Settled when it is given back, taken away, or was never given.
+            let _ = JsFuture::from(asked.unchecked_into::<Promise>()).await;
+            let _ = tell.send(());
+        });
+        Some(Self { granted, lost, abort, grant })
+    }
+
+    /// Waits until it is ours; may be dropped and called again.
+    pub async fn granted(&mut self) -> Option<Lock> {
+        let release = (&mut self.granted).await.ok()?;
+        let (_, never) = oneshot::channel();
+        let lost = std::mem::replace(&mut self.lost, never);
+        self.abort.disarm();
+        let grant = std::mem::replace(&mut self.grant, Closure::new(|_| JsValue::UNDEFINED));
+        Some(Lock { release: Some(release), lost, _grant: Some(grant) })
+    }
+}
+
+impl Lock {
+    /// A lock where there are none.
+    #[must_use]
+    pub fn none() -> Self {
+        let (tell, lost) = oneshot::channel();
+        // Never taken away.
+        spawn_local(async move {
+            let mut tell = tell;
+            tell.cancellation().await;
+        });
+        Self { release: None, lost, _grant: None }
+    }
+
+    /// Resolves when it was taken away.
+    pub async fn lost(&mut self) {
+        let _ = (&mut self.lost).await;
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Some(release) = self.release.take() {
+            let _ = release.call0(&JsValue::UNDEFINED);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What a tab remembers: which thread an element has open. Knows nothing of what is in it.
+//!
+//! In session storage: it belongs to one tab, outlives a reload, and a tab that is duplicated begins with a copy of it.
+
+use web_sys::Storage;
+
+use crate::protocol::ThreadId;
+
+/// The thread this tab had open under a name (the element's), if any.
+#[must_use]
+pub fn current_thread(name: &str) -> Option<ThreadId> {
+    storage()?.get_item(&key(name)).ok().flatten().map(ThreadId)
+}
+
+/// Remembers the thread this tab has open under a name.
+pub fn set_current_thread(name: &str, thread: &ThreadId) {
+    if let Some(storage) = storage() {
+        let _ = storage.set_item(&key(name), thread.as_str());
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("pagehand.thread:{name}")
+}
+
+// Reading the property itself throws where storage is switched off.
+fn storage() -> Option<Storage> {
+    web_sys::window()?.session_storage().ok().flatten()
+}

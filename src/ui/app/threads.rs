@@ -1,0 +1,231 @@
+//! The threads of an element: which one is up, the others, and what the page's life does to them. Knows nothing of tools.
+
+use std::rc::{Rc, Weak};
+
+use send_wrapper::SendWrapper;
+use serde_json::Value;
+
+use crate::agent::Transcript;
+use crate::browser::tools::BrowserTools;
+use crate::browser::{
+    Database, Gateway, Life, Network, PageLife, Services, Shelf, ThreadInfo, Watcher, set_current_thread,
+};
+use crate::protocol::ThreadId;
+use crate::ui::app::thread::{Hooks, Place, Thread, fresh_id, start};
+use crate::ui::app::{App, Inner, Options};
+use crate::ui::{Store, words};
+
+/// A thread to be put up.
+pub(super) struct Up {
+    pub(super) id: ThreadId,
+    /// Whether nobody has begun it.
+    pub(super) fresh: bool,
+    /// Whether the tab opens it again after a reload.
+    pub(super) remembered: bool,
+}
+
+/// What a thread is made of.
+pub(super) struct Parts<'a> {
+    pub(super) options: &'a Options,
+    pub(super) gateway: &'a Gateway,
+    pub(super) tools: &'a Rc<BrowserTools>,
+    pub(super) database: &'a Database,
+    pub(super) services: &'a Services,
+    pub(super) watcher: &'a Watcher,
+    pub(super) store: &'a Store,
+    pub(super) app: &'a Weak<Inner>,
+}
+
+impl Parts<'_> {
+    pub(super) fn start(&self, up: &Up) -> Thread {
+        if up.remembered {
+            set_current_thread(&self.options.name, &up.id);
+        }
+        self.store.opening.set(!up.fresh);
+        let place = Place {
+            options: self.options,
+            gateway: self.gateway,
+            tools: self.tools,
+            database: self.database,
+            shared: self.services,
+            watcher: self.watcher,
+            store: self.store,
+            hooks: hooks(self.app, self.store),
+        };
+        start(&up.id, up.fresh, place)
+    }
+}
+
+fn hooks(app: &Weak<Inner>, store: &Store) -> Hooks {
+    let with_app = |act: Rc<dyn Fn(&App, String)>| {
+        let (app, store) = (Weak::clone(app), store.clone());
+        move |words: String| {
+            if let Some(inner) = app.upgrade() {
+                act(&App { store: store.clone(), inner: SendWrapper::new(inner) }, words);
+            }
+        }
+    };
+    let owned = with_app(Rc::new(|app, _| app.publish()));
+    let resume = with_app(Rc::new(|app, _| app.resume()));
+    let unreadable = with_app(Rc::new(|app, why| {
+        // The tab keeps the old one in mind: it may be there again after a reload.
+        app.put_up(&Up { id: fresh_id(), fresh: true, remembered: false });
+        app.store.notice.set(Some(words::unreadable(&why)));
+    }));
+    let foreign = with_app(Rc::new(|app, _| app.put_up(&Up { id: fresh_id(), fresh: true, remembered: true })));
+    Hooks {
+        owned: Rc::new(move || owned(String::new())),
+        resume: Rc::new(move || resume(String::new())),
+        unreadable: Rc::new(unreadable),
+        foreign: Rc::new(move || foreign(String::new())),
+    }
+}
+
+impl App {
+    /// Ends what is at work and begins an empty thread. The old one is kept.
+    pub fn new_thread(&self) {
+        self.open_fresh();
+        let shelf = Shelf::new(&self.inner.database);
+        leptos::task::spawn_local(async move { shelf.prune().await });
+    }
+
+    /// Opens another thread, in place of the one that is up; what is at work in that one ends.
+    pub fn open_thread(&self, id: ThreadId) {
+        if id == self.thread() {
+            return;
+        }
+        self.inner.thread.borrow().end();
+        self.put_up(&Up { id, fresh: false, remembered: true });
+    }
+
+    /// The threads of whoever is signed in, the latest first.
+    pub async fn threads(&self) -> Vec<ThreadInfo> {
+        Shelf::new(&self.inner.database).list(&self.inner.services.user_id()).await
+    }
+
+    /// Forgets a thread for good; the one that is up makes room for an empty one first.
+    pub async fn delete_thread(&self, id: ThreadId) {
+        if id == self.thread() {
+            let journal = Rc::clone(&self.inner.thread.borrow().journal);
+            self.open_fresh();
+            return journal.retire().await;
+        }
+        Shelf::new(&self.inner.database).delete(&id).await;
+    }
+
+    /// The thread that is up as a file; `None` where it can not be read.
+    pub async fn export(&self) -> Option<Value> {
+        let journal = Rc::clone(&self.inner.thread.borrow().journal);
+        journal.flush().await;
+        Shelf::new(&self.inner.database).export(&self.thread()).await
+    }
+
+    /// Keeps the thread of a file and opens it.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where.
+    pub async fn import(&self, file: &Value) -> Result<ThreadId, String> {
+        let id = Shelf::new(&self.inner.database).import(file, &self.inner.services.user_id()).await?;
+        self.open_thread(id.clone());
+        Ok(id)
+    }
+
+    /// Has this page run the thread, whichever runs it now.
+    pub fn take_over(&self) {
+        self.inner.thread.borrow().take_over();
+    }
+
+    /// Shows what stands before the first thing that is shown.
+    pub async fn show_earlier(&self) {
+        let Some(from) = self.store.earlier.now() else { return };
+        let (id, journal) = (self.thread(), Rc::clone(&self.inner.thread.borrow().journal));
+        // While it is read nobody asks for it again.
+        self.store.earlier.set(None);
+        let page = journal.page_before(from).await;
+        if id != self.thread() {
+            return;
+        }
+        match page {
+            Some((from, entries)) => self.store.prepend(&Transcript::of(&entries), from),
+            None => self.store.earlier.set(Some(from)),
+        }
+    }
+
+    pub(super) fn make_ours(&self) {
+        if self.store.following.now() {
+            self.take_over();
+        }
+    }
+
+    pub(super) fn change_user(&self, now: &str) {
+        let row = self.inner.thread.borrow().journal.row();
+        let theirs = row.borrow().user.clone();
+        if theirs.is_empty() {
+            now.clone_into(&mut row.borrow_mut().user);
+        } else if theirs != now {
+            self.open_fresh();
+        }
+    }
+
+    pub(super) fn hear_page_life(&self) {
+        let (inner, store) = (Rc::downgrade(&self.inner), self.store.clone());
+        *self.inner.life.borrow_mut() = PageLife::listen(move |life| {
+            let Some(inner) = inner.upgrade() else { return };
+            let app = Self { store: store.clone(), inner: SendWrapper::new(inner) };
+            match life {
+                // Neither a lock nor a connection may keep the page out of the cache, or the next one waiting.
+                Life::Left => {
+                    app.inner.thread.borrow().leave();
+                    app.inner.database.close();
+                }
+                // Another page of this tab may have gone on.
+                Life::Returned => app.put_up(&Up { id: app.thread(), fresh: false, remembered: true }),
+            }
+        });
+    }
+
+    pub(super) fn hear_network(&self) {
+        let (inner, store) = (Rc::downgrade(&self.inner), self.store.clone());
+        *self.inner.network.borrow_mut() = Network::listen(move |online| {
+            let Some(inner) = inner.upgrade() else { return };
+            let app = Self { store: store.clone(), inner: SendWrapper::new(inner) };
+            app.handle().online(online);
+            // A panel that was opened without a network knows no tools of the gateway yet.
+            if online && !app.inner.served.get() {
+                leptos::task::spawn_local(async move { app.fetch_served().await });
+            }
+        });
+    }
+
+    fn open_fresh(&self) {
+        self.inner.thread.borrow().end();
+        self.put_up(&Up { id: fresh_id(), fresh: true, remembered: true });
+    }
+
+    // In place of the thread that was there.
+    fn put_up(&self, up: &Up) {
+        let inner = &self.inner;
+        let parts = Parts {
+            options: &inner.options,
+            gateway: &inner.gateway,
+            tools: &inner.tools,
+            database: &inner.database,
+            services: &inner.services,
+            watcher: &inner.watcher,
+            store: &self.store,
+            app: &Rc::downgrade(inner),
+        };
+        if up.fresh {
+            self.store.load(&Transcript::default(), None);
+        }
+        let thread = parts.start(up);
+        *inner.thread.borrow_mut() = thread;
+    }
+
+    // It waits for the tools.
+    fn resume(&self) {
+        if self.inner.served.get() {
+            self.handle().resume();
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! One thread in two places: one runs it, the other follows, and takes over.
+
+use pagehand::browser::{Claim, Lock, now, sleep};
+use pagehand::protocol::Scope;
+use serde_json::json;
+use wasm_bindgen_test::wasm_bindgen_test as test;
+
+use crate::support::fake::Network;
+use crate::support::mounted::Mounted;
+use crate::support::stream::{call, calling, finished, saying, started, text, text_end, text_start};
+use crate::support::{definition, fresh_name, listing, until_so};
+
+const ELSEWHERE: &str = "This conversation is open in another tab.";
+
+/// A second panel of the same thread, once it follows.
+async fn follower(network: &Network, owner: &Mounted) -> Mounted {
+    let panel = Mounted::waiting(&owner.name);
+    network.asked("/tools").await.answer_json(200, &listing(&[]));
+    panel.reads(".banner[role=status]", ELSEWHERE).await;
+    panel
+}
+
+async fn owns(panel: &Mounted) {
+    until_so("the panel to have the thread", || {
+        panel.find("[part=take-over]").is_none() && !panel.all("[part=user-message]").is_empty()
+    })
+    .await;
+}
+
+// ---- the lock ----
+
+#[test]
+async fn one_holds_the_lock_and_the_next_waits_for_it() {
+    let name = fresh_name();
+    let first = Claim::new(&name, false).unwrap().granted().await.unwrap();
+    let mut second = Claim::new(&name, false).unwrap();
+    assert!(!within(50, &mut second).await, "somebody has it");
+    drop(first);
+    assert!(second.granted().await.is_some());
+}
+
+#[test]
+async fn a_lock_that_is_taken_away_says_so() {
+    let name = fresh_name();
+    let mut first = Claim::new(&name, false).unwrap().granted().await.unwrap();
+    let stolen = Claim::new(&name, true).unwrap().granted().await;
+    assert!(stolen.is_some());
+    first.lost().await;
+}
+
+#[test]
+async fn a_claim_that_is_dropped_stands_in_nobodys_way() {
+    let name = fresh_name();
+    let first = Claim::new(&name, false).unwrap().granted().await.unwrap();
+    drop(Claim::new(&name, false).unwrap());
+    let mut third = Claim::new(&name, false).unwrap();
+    drop(first);
+    assert!(within(500, &mut third).await);
+}
+
+#[test]
+async fn where_there_are_no_locks_nothing_is_taken_away() {
+    use futures::future::{Either, select};
+    let mut lock = Lock::none();
+    assert!(matches!(select(Box::pin(lock.lost()), sleep(30)).await, Either::Right(_)));
+}
+
+async fn within(ms: u64, claim: &mut Claim) -> bool {
+    use futures::future::{Either, select};
+    matches!(select(Box::pin(claim.granted()), sleep(ms)).await, Either::Left((Some(_), _)))
+}
+
+// ---- the panels ----
+
+#[test]
+async fn a_second_panel_follows_the_first_word_by_word() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send_all(&[started(), text_start(), text("It was ")]);
+    owner.reads(".md", "It was").await;
+
+    let other = follower(&network, &owner).await;
+    other.reads("[part=user-message]", "Tell me.").await;
+    other.reads(".md", "It was").await;
+    body.send(&text("sent."));
+    other.reads(".md", "It was sent.").await;
+    assert!(other.find("[part=stop]").is_some(), "a run is at work, there");
+    body.send_all(&[text_end(), finished()]);
+    body.end();
+    until_so("the end to be heard", || other.find("[part=stop]").is_none()).await;
+    assert_eq!(other.all(".md").len(), 1);
+
+    let body = owner.ask(&network, "And now?").await;
+    body.send(&saying("Now, too."));
+    body.end();
+    until_so("the next run to be followed", || other.all("[part=user-message]").len() == 2).await;
+    until_so("its answer", || other.all(".md").len() == 2).await;
+    assert_eq!(network.count("/agent").await, 2, "only one of them asks a model");
+}
+
+#[test]
+async fn a_follower_runs_no_tool_and_decides_nothing() {
+    let network = Network::install();
+    let mut writes = definition("note_write", Scope::Server, pagehand::protocol::Risk::Write);
+    writes.label = "Write a note".into();
+    let owner = Mounted::serving(&network, &[writes]).await;
+    let body = owner.ask(&network, "Write.").await;
+    body.send(&calling(&[("c1", "note_write", json!({}))]));
+    body.end();
+    owner.button("Approve").await;
+
+    let other = follower(&network, &owner).await;
+    other.reads("[part=tool-call]", "Waits for an answer in the other tab").await;
+    assert!(other.find_button("Approve").is_none());
+    owner.button("Approve").await.click();
+    let asked = network.asked("/tools/note_write").await;
+    other.the("[data-state=running]").await;
+    asked.answer_json(200, &json!({ "result": { "written": true } }));
+    network.asked("/agent").await.answer_text(200, "{}", &saying("Written."));
+    other.reads(".md", "Written.").await;
+    assert_eq!(network.count("/tools/note_write").await, 1);
+}
+
+#[test]
+async fn stop_works_from_the_panel_that_follows() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send_all(&[started(), text_start(), text("It was ")]);
+    let other = follower(&network, &owner).await;
+    other.part("stop").await.click();
+    owner.reads(".banner", "You stopped this run.").await;
+    other.reads(".banner", ELSEWHERE).await;
+    until_so("the end to be heard", || other.find("[part=stop]").is_none()).await;
+}
+
+#[test]
+async fn a_follower_takes_over_and_the_run_goes_on_there() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send_all(&[started(), text_start(), text("It was ")]);
+    owner.reads(".md", "It was").await;
+    let other = follower(&network, &owner).await;
+    other.button("Continue here").await.click();
+    owner.reads(".banner[role=status]", ELSEWHERE).await;
+    network.asked("/agent").await.answer_text(200, "{}", &saying("It was sent."));
+    other.reads(".md", "It was sent.").await;
+    owner.reads(".md", "It was sent.").await;
+    assert_eq!(network.count("/agent").await, 2);
+}
+
+#[test]
+async fn writing_in_the_panel_that_follows_takes_the_thread_over() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    owner.reads(".md", "It was sent.").await;
+    let other = follower(&network, &owner).await;
+    other.send("And now?");
+    let asked = network.asked("/agent").await;
+    let said = asked.json().await["messages"].as_array().unwrap().len();
+    assert_eq!(said, 3, "the whole thread is sent, once");
+    asked.answer_text(200, "{}", &saying("Now, too."));
+    other.reads("[part=assistant-message]:last-of-type .md, .items > :last-child .md", "Now, too.").await;
+    until_so("the first to follow", || owner.all(".md").len() == 2).await;
+}
+
+#[test]
+async fn when_the_owner_goes_the_follower_has_the_thread_within_two_seconds() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send_all(&[started(), text_start(), text("It was ")]);
+    let other = follower(&network, &owner).await;
+    let left = now();
+    drop(owner);
+    let asked = network.asked("/agent").await;
+    assert!(now() - left < 2000, "it took {} ms", now() - left);
+    asked.answer_text(200, "{}", &saying("It was sent."));
+    other.reads(".md", "It was sent.").await;
+    owns(&other).await;
+}
+
+#[test]
+async fn an_owner_that_does_not_answer_loses_the_thread() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    owner.reads(".md", "It was sent.").await;
+    let (name, thread) = (owner.name.clone(), owner.instance.thread());
+    drop(owner);
+    // A page that is frozen holds its lock and hears nothing.
+    let frozen = Claim::new(&format!("pagehand:{thread}"), false).unwrap().granted().await.unwrap();
+    let panel = Mounted::waiting(&name);
+    panel.reads(".md", "It was sent.").await;
+    panel.button("Continue here").await.click();
+    owns(&panel).await;
+    drop(frozen);
+}
+
+#[test]
+async fn a_step_that_is_taken_over_is_not_begun_anew() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Ask twice.").await;
+    body.send_all(&[started(), call("c1", "page_read", &json!({})), finished()]);
+    body.end();
+    // Its tool has run; the model is asked for the second step, which the other panel asks for again.
+    network.asked("/agent").await;
+    let other = follower(&network, &owner).await;
+    other.button("Continue here").await.click();
+    network.asked("/agent").await.answer_text(200, "{}", &saying("Read."));
+    other.reads(".md", "Read.").await;
+    assert_eq!(other.all("[part=tool-call]").len(), 1, "the call is there once");
+}
