@@ -352,6 +352,8 @@ export type EndReason =
   | 'max-steps'
   | 'max-calls'
   | 'max-time'
+  | 'max-tokens'
+  | 'max-cost'
   | 'repeated-call'
   | 'error';
 
@@ -375,6 +377,19 @@ export interface PageHandEventMap {
   }>;
   /** The model is asked; `tools` are those it is offered, as `name@version`. */
   'pagehand-step-start': CustomEvent<{ runId: string; step: number; tools: string[] }>;
+  /**
+   * The model is asked later: its last answer failed or broke off (`code` and `message` say how, `null` where it broke
+   * off), or there is no network. Over with the next `pagehand-step-start` or the run's end. `until`: in milliseconds
+   * since 1970, at the latest.
+   */
+  'pagehand-waiting': CustomEvent<{
+    why: 'retry' | 'offline';
+    until: number;
+    attempt: number | null;
+    of: number | null;
+    code: string | null;
+    message: string | null;
+  }>;
   /** A call, or its job, says how far it is. */
   'pagehand-tool-progress': CustomEvent<{ callId: string; fraction: number | null; text: string }>;
   /** A call was settled, for those who count. `outcome` is `ok` or the error's code. */

@@ -44,6 +44,8 @@ struct Call {
 
 // As much of a body that is no event stream as an error message needs.
 const HEAD_BYTES: usize = 4096;
+// Arguments are kept only to be held against a later snapshot, and whoever reads them has a bound of their own.
+const MAX_KEPT_BYTES: usize = 4 * 1024 * 1024;
 
 impl AgUiDecoder {
     /// A decoder for the answer to this request.
@@ -164,7 +166,10 @@ impl AgUiDecoder {
             Kind::ToolCallArgs => {
                 if let Some(slot) = self.written(event) {
                     let text = event.required("delta").to_owned();
-                    self.calls[slot].arguments.push_str(&text);
+                    let kept = &mut self.calls[slot].arguments;
+                    if kept.len() + text.len() <= MAX_KEPT_BYTES {
+                        kept.push_str(&text);
+                    }
                     self.ready.push_back(ModelEvent::CallDelta { slot, text });
                 }
             }
@@ -300,11 +305,15 @@ impl AgUiDecoder {
 
     fn run_error(&mut self, event: &AgUiEvent) {
         self.usage(event);
-        let kind = event.text("code").and_then(ModelErrorKind::parse).unwrap_or(ModelErrorKind::Upstream);
+        let known = event.text("code").and_then(ModelErrorKind::parse);
+        let kind = known.unwrap_or(ModelErrorKind::Upstream);
         let ours = event.value("metadata").and_then(|all| all.get(METADATA));
         let retry_after_ms = ours.and_then(|ours| ours.get("retryAfterMs")).and_then(Value::as_u64);
+        let retry = ours.and_then(|ours| ours.get("retry")).and_then(Value::as_bool);
+        // In another agent's words it may be anything, and what it has done so far may not be done twice.
+        let retry = retry.or_else(|| known.is_none().then_some(false));
         let message = event.required("message").to_owned();
-        self.ready.push_back(ModelEvent::Error(ModelError { kind, message, retry_after_ms }));
+        self.ready.push_back(ModelEvent::Error(ModelError { kind, message, retry_after_ms, retry }));
         self.over = true;
     }
 
@@ -313,8 +322,11 @@ impl AgUiDecoder {
         let mut total = Usage::default();
         for one in list {
             let count = |name: &str| one.get(name).and_then(Value::as_u64).unwrap_or_default();
-            total += Usage { input_tokens: count("inputTokens"), output_tokens: count("outputTokens") };
+            let (input_tokens, output_tokens) = (count("inputTokens"), count("outputTokens"));
+            total += Usage { input_tokens, output_tokens, cost_micros: None };
         }
+        let ours = event.value("metadata").and_then(|all| all.get(METADATA));
+        total.cost_micros = ours.and_then(|ours| ours.get("costMicros")).and_then(Value::as_u64);
         self.ready.push_back(ModelEvent::Usage(total));
     }
 

@@ -163,17 +163,28 @@ impl AgUiEncoder {
         } else {
             json!({ "type": "success", "pendingToolCallIds": pending })
         };
-        if let Some(usage) = self.usage {
-            frame["usage"] = json!([usage]);
-        }
+        self.put_usage(&mut frame);
         out.push(frame);
     }
 
     fn error(&self, error: &ModelError) -> Value {
         let mut frame = json!({ "type": "RUN_ERROR", "message": error.message, "code": error.kind.as_str() });
         if let Some(ms) = error.retry_after_ms {
-            frame["metadata"] = json!({ METADATA: { "retryAfterMs": ms } });
+            frame["metadata"][METADATA]["retryAfterMs"] = json!(ms);
         }
+        if let Some(retry) = error.retry {
+            frame["metadata"][METADATA]["retry"] = json!(retry);
+        }
+        self.put_usage(&mut frame);
         frame
+    }
+
+    // What it costs is no part of the protocol's usage.
+    fn put_usage(&self, frame: &mut Value) {
+        let Some(usage) = self.usage else { return };
+        frame["usage"] = json!([usage]);
+        if let Some(cost) = usage.cost_micros {
+            frame["metadata"][METADATA]["costMicros"] = json!(cost);
+        }
     }
 }

@@ -20,13 +20,47 @@ pub(super) struct Slot {
     pub(super) call: ToolCall,
     /// What the agent behind the wire says came of it, where it ran it itself.
     pub(super) answered: Option<String>,
+    /// Whether its arguments were longer than they may be; they are not kept.
+    pub(super) too_long: bool,
+    /// The characters of its arguments.
+    length: usize,
     place: usize,
 }
 
 impl Slot {
     /// The slot of a call that was asked for before.
     pub(super) fn again(call: ToolCall) -> Self {
-        Self { number: 0, call, answered: None, place: 0 }
+        Self { number: 0, call, answered: None, too_long: false, length: 0, place: 0 }
+    }
+
+    /// Adds to the arguments; `false` where they have just become longer than they may be, or had been before.
+    pub(super) fn push(&mut self, more: &str, max: usize) -> bool {
+        if self.too_long {
+            return false;
+        }
+        self.length += more.chars().count();
+        if self.length > max {
+            self.give_up(max);
+            return false;
+        }
+        self.call.arguments.push_str(more);
+        true
+    }
+
+    /// Puts others in the arguments' place.
+    pub(super) fn replace(&mut self, arguments: String, max: usize) {
+        self.length = arguments.chars().count();
+        self.too_long = false;
+        self.call.arguments = arguments;
+        if self.length > max {
+            self.give_up(max);
+        }
+    }
+
+    // What stands in their place is JSON, because servers want that of a history, and no object, so that it never runs.
+    fn give_up(&mut self, max: usize) {
+        self.too_long = true;
+        self.call.arguments = format!("\"[left out: more than {max} characters]\"");
     }
 }
 
@@ -68,7 +102,7 @@ impl Draft {
         let place = self.parts.len();
         // A placeholder that keeps the call's place among the parts; `finish` puts the call itself there.
         self.parts.push(Part::Call(call.clone()));
-        self.slots.push(Slot { number, call, answered: None, place });
+        self.slots.push(Slot { number, call, answered: None, too_long: false, length: 0, place });
         self.slots.last()
     }
 

@@ -28,8 +28,11 @@ pub enum Input {
     UserMessage(String),
     /// A run that was cut off is taken up; the tools are known by now.
     Resume,
-    /// The user wants the failed or stopped run to be taken up again.
+    /// The user wants the failed or stopped run to be taken up again, or one that waits to ask the model to wait no
+    /// longer.
     Retry,
+    /// Whether the browser says that there is a network. A hint only.
+    Online(bool),
     /// The model's stream said something.
     Model {
         /// The model call it belongs to ([`Output::CallModel`]'s number); those of an older one are ignored.

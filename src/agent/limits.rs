@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::protocol::{Millis, Names};
+use crate::protocol::{EndReason, Millis, Names, Usage};
 
 /// The bounds of one run. The defaults leave room for real work and stop what runs away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,8 @@ pub struct Limits {
     pub max_steps: u32,
     /// Calls a step. Default 32.
     pub max_calls: usize,
-    /// Working time of a run in milliseconds; waiting for the user is not counted. Default 10 minutes.
+    /// Working time of a run in milliseconds; waiting for the user, for the network and between two tries is not
+    /// counted. Default 10 minutes.
     pub max_run_ms: u64,
     /// How often the same tool may run with the same arguments in one run. Default 3.
     pub max_repeats: u32,
@@ -22,6 +23,37 @@ pub struct Limits {
     pub max_result_characters: usize,
     /// How long a model's stream may be silent, in milliseconds. Default 120 s.
     pub model_idle_ms: u64,
+    /// How many times a step's model call is made again by itself where it failed or broke off. Default 4.
+    pub max_retries: u32,
+    /// The longest wait that the other side may ask for before it is asked again by itself, in milliseconds; where it
+    /// asks for more the run ends, and the user is told when to try again. Default 60 s.
+    pub max_wait_ms: u64,
+    /// Calls that run at once in a step; the others wait in their order. What the user is asked about does not count.
+    /// Default 8.
+    pub max_parallel: usize,
+    /// How many characters the arguments of one call may have; more are not kept, and the call is not run.
+    /// Default 1,000,000.
+    pub max_arguments: usize,
+    /// Tokens a run, read and written, looked at between its steps. Default: any number.
+    pub max_tokens: Option<u64>,
+    /// What a run may cost in millionths of the gateway's currency, looked at between its steps; nothing where the
+    /// gateway knows no prices. Default: anything.
+    pub max_cost_micros: Option<u64>,
+}
+
+impl Limits {
+    /// Why a run that has used this much begins no further step.
+    pub(super) fn used_up(&self, spent: &Spent, usage: Usage) -> Option<EndReason> {
+        let used = usage.tokens();
+        let cost = usage.cost_micros.zip(self.max_cost_micros).filter(|(used, limit)| used >= limit);
+        if spent.steps >= self.max_steps {
+            return Some(EndReason::MaxSteps { limit: self.max_steps });
+        }
+        if let Some(limit) = self.max_tokens.filter(|limit| used >= *limit) {
+            return Some(EndReason::MaxTokens { limit, used });
+        }
+        cost.map(|(used_micros, limit_micros)| EndReason::MaxCost { limit_micros, used_micros })
+    }
 }
 
 impl Default for Limits {
@@ -34,6 +66,12 @@ impl Default for Limits {
             tool_timeout_ms: 60_000,
             max_result_characters: 48_000,
             model_idle_ms: 120_000,
+            max_retries: 4,
+            max_wait_ms: 60_000,
+            max_parallel: 8,
+            max_arguments: 1_000_000,
+            max_tokens: None,
+            max_cost_micros: None,
         }
     }
 }

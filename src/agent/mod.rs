@@ -13,8 +13,11 @@
 //!    └────────────────────────┴──────────────────────────────────────────────┘
 //! ```
 //!
+//! Between two tries of one model call, and without a network, a run is `Waiting` and goes back to `Streaming`.
+//!
 //! Knows no model, no network, no browser and no clock.
 
+mod backoff;
 mod calls;
 mod draft;
 mod input;

@@ -12,18 +12,24 @@ pub(super) struct Stream {
     pub(super) draft: Draft,
     pub(super) usage: Usage,
     pub(super) heard_at: Millis,
+    /// Whether it is to find out if there is a network, and has not yet.
+    pub(super) probe: bool,
+}
+
+/// What a stream is held against.
+pub(super) struct Around<'a> {
+    pub(super) tools: &'a Resolved,
+    /// What the run had used before this step.
+    pub(super) before: Usage,
+    pub(super) at: Millis,
+    /// Characters a call's arguments may have.
+    pub(super) max_arguments: usize,
 }
 
 impl Stream {
     /// Adds an event to the draft and says what those who watch should hear.
-    pub(super) fn collect(
-        &mut self,
-        event: ModelEvent,
-        mint: &mut IdMint,
-        tools: &Resolved,
-        before: Usage,
-        at: Millis,
-    ) -> Vec<Event> {
+    pub(super) fn collect(&mut self, event: ModelEvent, mint: &mut IdMint, around: &Around<'_>) -> Vec<Event> {
+        let Around { tools, before, at, max_arguments } = *around;
         let message = self.draft.message.clone();
         match event {
             ModelEvent::TextStart | ModelEvent::TextEnd | ModelEvent::ReasoningStart | ModelEvent::ReasoningEnd => {
@@ -44,9 +50,14 @@ impl Stream {
                 };
             }
             ModelEvent::CallDelta { slot, text } => {
-                if let Some(slot) = self.draft.slot(slot) {
-                    slot.call.arguments.push_str(&text);
+                let Some(slot) = self.draft.slot(slot) else { return Vec::new() };
+                let known = slot.too_long;
+                if slot.push(&text, max_arguments) {
                     return vec![Event::ArgumentsDelta { call: slot.call.id.clone(), text }];
+                }
+                if !known {
+                    let call = slot.call.clone();
+                    return vec![self.view(&call, tools, CallState::InputStreaming, at)];
                 }
             }
             ModelEvent::CallEnd { slot } => {
@@ -56,7 +67,7 @@ impl Stream {
             }
             ModelEvent::CallArguments { slot, text } => {
                 if let Some(slot) = self.draft.slot(slot) {
-                    slot.call.arguments = text;
+                    slot.replace(text, max_arguments);
                     let call = slot.call.clone();
                     return vec![self.view(&call, tools, CallState::InputAvailable, at)];
                 }

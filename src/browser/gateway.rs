@@ -5,9 +5,11 @@ use gloo_net::http::Method;
 use serde_json::{Value, json};
 
 use crate::ag_ui::{AgUiDecoder, write_input};
+use crate::browser::clock::now;
 use crate::browser::fetch::{Reply, send};
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 use crate::tools::{Definition, Policy};
+use crate::wire::retry::RetryAdvice;
 
 /// Where the gateway is.
 #[derive(Clone, Debug)]
@@ -161,16 +163,15 @@ impl ModelStream {
             self.answer = Some(answer);
             return Ok(());
         }
-        let retry_after_ms = answer
-            .header("retry-after")
-            .and_then(|seconds| seconds.trim().parse::<u64>().ok())
-            .map(|seconds| seconds.saturating_mul(1000));
+        let advice = RetryAdvice::read(|name| answer.header(name), now());
         let body = answer.text(MAX_ERROR_BYTES).await.unwrap_or_default();
         let told: Value = serde_json::from_str(&body).unwrap_or_default();
         let words = told.pointer("/error/message").or_else(|| told.get("detail")).and_then(Value::as_str);
         let words = words.map_or_else(|| format!("The gateway answered with HTTP {}.", answer.status), str::to_owned);
         let kind = ModelErrorKind::from_status(answer.status);
-        Err(ModelError { kind, message: words, retry_after_ms })
+        // The gateway's own refusals say it in their body.
+        let retry = advice.retry.or_else(|| told.pointer("/error/retryable")?.as_bool());
+        Err(ModelError { kind, message: words, retry_after_ms: advice.after_ms, retry })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::agent::ToolRequest;
 use crate::browser::clock::sleep;
 use crate::browser::fetch::{Reply, TextError, send};
 use crate::browser::gateway::{Gateway, MAX_RESULT_BYTES};
-use crate::protocol::{Answer, Job, Outcome, Replay, ToolError, delta_from_json, object};
+use crate::protocol::{Answer, Job, JsonFault, Outcome, Replay, ToolError, delta_from_json, object, parse_json};
 use crate::tools::error;
 use crate::wire::sse::SseDecoder;
 
@@ -183,8 +183,10 @@ async fn read_stream(name: &str, mut reply: Reply, heard: &Heard) -> Result<Answ
 }
 
 fn read_answer(name: &str, status: u16, body: &str) -> Answer {
-    let Ok(Value::Object(mut told)) = serde_json::from_str(body) else {
-        return failed(name, &format!("the gateway's answer can not be read (HTTP {status})"));
+    let mut told = match parse_json(body) {
+        Ok(Value::Object(told)) => told,
+        Err(why @ JsonFault::TooDeep) => return failed(name, &format!("the gateway's answer can not be read: {why}")),
+        _ => return failed(name, &format!("the gateway's answer can not be read (HTTP {status})")),
     };
     // What a finished job answers stands one level deeper.
     if let Some(Value::Object(inner)) = told.remove("answer") {

@@ -26,7 +26,7 @@ pub(super) async fn agent(
     body: Result<Json<Value>, JsonRejection>,
 ) -> Result<Response, Refusal> {
     let permit = gateway.model_permit().ok_or_else(Refusal::busy)?;
-    let Json(body) = body.map_err(|why| Refusal::new(why.status(), "bad_request", why.body_text()))?;
+    let Json(body) = body.map_err(|why| Refusal::unreadable("bad_request", &why))?;
     let request = read_input(&body)
         .map_err(|why| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", why.to_string()))?;
     let encoder = AgUiEncoder::new(request.thread.clone(), request.run.clone(), gateway.seed());
@@ -56,7 +56,11 @@ impl Frames {
                 Ok(Err(_)) => return Some(STILL_AT_WORK),
                 Err(_) => {
                     let words = format!("The model took longer than {} minutes.", MAX_TIME.as_secs() / 60);
-                    ModelEvent::Error(ModelError::new(ModelErrorKind::Upstream, words))
+                    // The same again would take as long.
+                    ModelEvent::Error(ModelError {
+                        retry: Some(false),
+                        ..ModelError::new(ModelErrorKind::Upstream, words)
+                    })
                 }
             };
             self.over = matches!(event, ModelEvent::Finish(_) | ModelEvent::Error(_));

@@ -35,7 +35,7 @@ pub(super) async fn check(
     State(gateway): State<Gateway>,
     body: Result<Json<Value>, JsonRejection>,
 ) -> Result<Json<Value>, Refusal> {
-    let Json(body) = body.map_err(|why| Refusal::new(why.status(), "invalid_json", why.body_text()))?;
+    let Json(body) = body.map_err(|why| Refusal::unreadable("invalid_json", &why))?;
     let Some(list) = body.get("tools").and_then(Value::as_array).filter(|list| list.len() <= MAX_TOOLS) else {
         let words = format!("The body must be {{\"tools\": [definition, …]}}, with at most {MAX_TOOLS} of them.");
         return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", words));

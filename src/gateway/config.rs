@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use crate::protocol::Usage;
 use crate::tools::portability::Provider;
 
 /// What `pagehand-gateway --help` prints.
@@ -25,6 +26,9 @@ environment:
   PAGEHAND_MODEL_KEY   its key, where it wants one
   PAGEHAND_PROVIDER    whose it is (openai_chat, groq, mistral, deepseek, ollama, llama_cpp, …): tools that it would
                        refuse are refused at the start; known from the address of the usual ones
+  PAGEHAND_PRICE_INPUT, PAGEHAND_PRICE_OUTPUT
+                       what a million tokens read and written cost, in millionths of your currency (2.50 is 2500000);
+                       then the panel shows what a run costs, and a page can limit it
   PAGEHAND_HOSTS       names this gateway is reached by, beside localhost, separated by commas
   PAGEHAND_ORIGINS     origins of other pages that may use it, such as https://app.example, separated by commas
   PAGEHAND_USER_HEADER    the header in which a proxy in front names the user; it must take it from nobody else
@@ -74,6 +78,27 @@ pub struct Upstream {
     pub key: Option<Secret>,
     /// Whose it is, where that is known: what it refuses in a tool's definition.
     pub provider: Option<&'static Provider>,
+    /// What it costs, where that is known.
+    pub prices: Option<Prices>,
+}
+
+/// What tokens cost, in millionths of a currency unit per million of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prices {
+    /// Of those read.
+    pub input: u64,
+    /// Of those written.
+    pub output: u64,
+}
+
+impl Prices {
+    /// What this much costs, in millionths of a currency unit, rounded up.
+    #[must_use]
+    pub fn of(&self, usage: Usage) -> u64 {
+        let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
+        let cost = cost(usage.input_tokens, self.input) + cost(usage.output_tokens, self.output);
+        u64::try_from(cost.div_ceil(1_000_000)).unwrap_or(u64::MAX)
+    }
 }
 
 /// A text that is never printed.
@@ -207,7 +232,23 @@ fn upstream(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Upstrea
             format!("PAGEHAND_PROVIDER: \"{name}\" is not known; there are: {known}")
         })?),
     };
-    Ok(Some(Upstream { url, model, key, provider }))
+    let prices = prices(variable)?;
+    Ok(Some(Upstream { url, model, key, provider, prices }))
+}
+
+fn prices(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Prices>, String> {
+    let price = |name: &str| match variable(name) {
+        None => Ok(None),
+        Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
+            format!("{name}: \"{text}\" is not a whole number of millionths per million tokens (2.50 is 2500000)")
+        }),
+    };
+    match (price("PAGEHAND_PRICE_INPUT")?, price("PAGEHAND_PRICE_OUTPUT")?) {
+        (Some(input), Some(output)) => Ok(Some(Prices { input, output })),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err("PAGEHAND_PRICE_INPUT is set, but PAGEHAND_PRICE_OUTPUT is not".to_owned()),
+        (None, Some(_)) => Err("PAGEHAND_PRICE_OUTPUT is set, but PAGEHAND_PRICE_INPUT is not".to_owned()),
+    }
 }
 
 // The addresses that say whose they are.

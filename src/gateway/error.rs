@@ -1,11 +1,12 @@
 //! One shape for everything the gateway refuses: `{"error": {"code", "message", "retryable"}}`.
 
 use axum::Json;
+use axum::extract::rejection::JsonRejection;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use crate::protocol::ToolError;
+use crate::protocol::{MAX_DEPTH, ToolError};
 
 /// A refusal. Its words are for the caller and hold no secret.
 #[derive(Debug)]
@@ -29,6 +30,18 @@ impl Refusal {
     pub(super) fn beside(mut self, name: &'static str, value: Value) -> Self {
         self.beside = Some(Box::new((name, value)));
         self
+    }
+
+    /// A body that can not be read.
+    pub(super) fn unreadable(code: &'static str, why: &JsonRejection) -> Self {
+        let words = why.body_text();
+        // The reader's own words for it name no limit.
+        let words = if words.contains("recursion limit exceeded") {
+            format!("The body can not be read: it is nested deeper than {MAX_DEPTH} levels.")
+        } else {
+            words
+        };
+        Self::new(why.status(), code, words)
     }
 
     /// The error's code.

@@ -77,6 +77,9 @@ fn cors(origins: &[String]) -> CorsLayer {
             HeaderName::from_static("idempotency-key"),
             HeaderName::from_static("pagehand-definition"),
         ])
-        .expose_headers([header::RETRY_AFTER, HeaderName::from_static(call::REPLAYED)])
+        .expose_headers(
+            ["retry-after", "retry-after-ms", "x-should-retry", "x-request-id", "request-id", "date", call::REPLAYED]
+                .map(HeaderName::from_static),
+        )
         .max_age(std::time::Duration::from_secs(600))
 }

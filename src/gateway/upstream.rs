@@ -1,16 +1,17 @@
 //! An OpenAI-compatible server, asked over HTTP. The one place that sends the key.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::stream::{BoxStream, StreamExt, unfold};
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, RETRY_AFTER};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING};
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
 use tracing::warn;
 
 use crate::gateway::config::Upstream;
-use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
+use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, Usage};
 use crate::providers::openai_chat::{ChatDecoder, encode, error_in};
+use crate::wire::retry::RetryAdvice;
 
 const CONNECT: Duration = Duration::from_secs(10);
 // To the first byte: a local server may load its model first.
@@ -78,6 +79,7 @@ impl Answer {
             if let Some(event) = self.decoder.next() {
                 return Some(match event {
                     ModelEvent::Error(error) => ModelEvent::Error(self.without_key(error)),
+                    ModelEvent::Usage(usage) => ModelEvent::Usage(self.with_cost(usage)),
                     other => other,
                 });
             }
@@ -130,6 +132,10 @@ impl Answer {
         Err(read_error(response).await)
     }
 
+    fn with_cost(&self, usage: Usage) -> Usage {
+        Usage { cost_micros: self.upstream.prices.map(|prices| prices.of(usage)), ..usage }
+    }
+
     fn without_key(&self, mut error: ModelError) -> ModelError {
         if let Some(key) = &self.upstream.key {
             error.message = key.redact(&error.message);
@@ -141,11 +147,10 @@ impl Answer {
 async fn read_error(mut response: Response) -> ModelError {
     let status = response.status();
     let kind = ModelErrorKind::from_status(status.as_u16());
-    let header =
-        |name| response.headers().get(name).and_then(|value: &reqwest::header::HeaderValue| value.to_str().ok());
-    let retry_after_ms = header("retry-after-ms")
-        .and_then(|text| text.trim().parse().ok())
-        .or_else(|| header(RETRY_AFTER.as_str()).and_then(|text| text.trim().parse::<u64>().ok()).map(|s| s * 1000));
+    let header = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let advice = RetryAdvice::read(header, u64::try_from(now).unwrap_or(u64::MAX));
+    let asked_as = header("x-request-id").or_else(|| header("request-id")).unwrap_or_default();
     let mut body = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {
         body.extend_from_slice(&chunk);
@@ -153,14 +158,18 @@ async fn read_error(mut response: Response) -> ModelError {
             break;
         }
     }
-    warn!(%status, "the model's server refused the request");
+    warn!(%status, request_id = asked_as, "the model's server refused the request");
+    let told: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let told = error_in(&told);
+    // The head is nearer to who decides than the words of the body are.
+    let retry = advice.retry.or_else(|| told.as_ref().and_then(|error| error.retry));
+    let retry_after_ms = advice.after_ms.or_else(|| told.as_ref().and_then(|error| error.retry_after_ms));
     // Servers quote a wrong key in part, which no search for the whole one finds: so these words are ours.
     let message = if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         format!("The model's server refused the gateway's key (HTTP {}).", status.as_u16())
     } else {
-        let told: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let words = error_in(&told).map(|error| error.message);
-        words.unwrap_or_else(|| format!("The model's server answered with HTTP {}.", status.as_u16()))
+        told.map(|error| error.message)
+            .unwrap_or_else(|| format!("The model's server answered with HTTP {}.", status.as_u16()))
     };
-    ModelError { kind, message, retry_after_ms }
+    ModelError { kind, message, retry_after_ms, retry }
 }

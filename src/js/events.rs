@@ -7,7 +7,7 @@ use web_sys::{CustomEvent, CustomEventInit, HtmlElement};
 
 use crate::browser::Watcher;
 use crate::js::to_js;
-use crate::protocol::{EndReason, Event, Scope, object};
+use crate::protocol::{EndReason, Event, Scope, Wait, object};
 
 /// A watcher that dispatches them.
 pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
@@ -74,6 +74,21 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
                 ("alias", call.alias.as_deref().into()),
             ]);
             dispatch(&element, "pagehand-tool-settled", &detail);
+        }
+        Event::Waiting { until, why } => {
+            let (why, attempt, of, error) = match why {
+                Wait::Offline => ("offline", None, None, None),
+                Wait::Retry { attempt, of, error } => ("retry", Some(*attempt), Some(*of), error.as_ref()),
+            };
+            let detail = object(vec![
+                ("why", why.into()),
+                ("until", (*until).into()),
+                ("attempt", attempt.into()),
+                ("of", of.into()),
+                ("code", error.map(|error| error.kind.as_str()).into()),
+                ("message", error.map(|error| error.message.as_str()).into()),
+            ]);
+            dispatch(&element, "pagehand-waiting", &detail);
         }
         Event::Note(text) => dispatch(&element, "pagehand-log", &object(vec![("text", text.as_str().into())])),
         Event::Saving(why) => dispatch(

@@ -24,7 +24,7 @@ use crate::agent::Decision;
 use crate::browser::tools::thrown_words;
 use crate::browser::{MemorySearch, Watcher};
 use crate::js::definition::field;
-use crate::protocol::{ToolCallId, delta_from_json};
+use crate::protocol::{ToolCallId, delta_from_json, parse_json};
 use crate::session::When;
 use crate::tools::{Editor, Expected, Policy, Toolset};
 use crate::ui::{App, Live, Options, Panel, STYLE};
@@ -74,6 +74,7 @@ impl Instance {
                 language: text("language"),
                 thread: text("thread"),
                 database: text("database"),
+                ..Options::default()
             };
             // The executor that drives the session is the one `mount_to` installs.
             let _ = any_spawner_ready();
@@ -361,7 +362,7 @@ fn from_js(value: &JsValue) -> Result<Value, String> {
     }
     let text = js_sys::JSON::stringify(value).map_err(|thrown| thrown_words(&thrown))?;
     let text = text.as_string().ok_or("it is not JSON")?;
-    serde_json::from_str(&text).map_err(|why| why.to_string())
+    parse_json(&text).map_err(|why| why.to_string())
 }
 
 fn set(object: &js_sys::Object, name: &str, value: &JsValue) {

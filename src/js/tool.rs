@@ -10,7 +10,7 @@ use wasm_bindgen_futures::JsFuture;
 use crate::browser::tools::{BrowserTool, ToolContext, thrown_name, thrown_words};
 use crate::js::definition::field;
 use crate::js::{context, to_js};
-use crate::protocol::{Job, Outcome, ToolError};
+use crate::protocol::{Job, Outcome, ToolError, parse_json};
 use crate::tools::error;
 
 // More than this the page should not hold; what is too long to be read at once is kept as an artifact.
@@ -90,7 +90,7 @@ pub(super) fn outcome(name: &str, value: &JsValue) -> Outcome {
     if text.len() > MAX_RESULT_CHARACTERS {
         return unserializable("it is longer than 8 MiB");
     }
-    match serde_json::from_str(&text) {
+    match parse_json(&text) {
         Ok(result) => Outcome::Result(result),
         Err(why) => unserializable(&why.to_string()),
     }

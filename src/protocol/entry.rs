@@ -137,7 +137,7 @@ pub enum EndReason {
     Superseded,
     /// The page went away in the middle.
     Interrupted,
-    /// The answer broke off, twice.
+    /// The answer broke off, and asking again did not help or was not possible.
     Truncated,
     /// Too many steps.
     MaxSteps {
@@ -155,6 +155,20 @@ pub enum EndReason {
     MaxTime {
         /// The limit, in milliseconds.
         limit_ms: u64,
+    },
+    /// Too many tokens.
+    MaxTokens {
+        /// The limit.
+        limit: u64,
+        /// What the run had used.
+        used: u64,
+    },
+    /// Too much money.
+    MaxCost {
+        /// The limit, in millionths of the gateway's currency.
+        limit_micros: u64,
+        /// What the run had cost.
+        used_micros: u64,
     },
     /// The same call again and again.
     RepeatedCall {
@@ -180,6 +194,8 @@ impl EndReason {
             Self::MaxSteps { .. } => "max-steps",
             Self::MaxCalls { .. } => "max-calls",
             Self::MaxTime { .. } => "max-time",
+            Self::MaxTokens { .. } => "max-tokens",
+            Self::MaxCost { .. } => "max-cost",
             Self::RepeatedCall { .. } => "repeated-call",
             Self::Error(_) => "error",
         }

@@ -240,14 +240,13 @@ pub(super) fn reason_to_json(reason: &EndReason) -> Value {
         EndReason::MaxSteps { limit } => fields(vec![("limit", (*limit).into())]),
         EndReason::MaxCalls { limit, asked } => fields(vec![("limit", (*limit).into()), ("asked", (*asked).into())]),
         EndReason::MaxTime { limit_ms } => fields(vec![("limit", (*limit_ms).into())]),
+        EndReason::MaxTokens { limit, used } | EndReason::MaxCost { limit_micros: limit, used_micros: used } => {
+            fields(vec![("limit", (*limit).into()), ("used", (*used).into())])
+        }
         EndReason::RepeatedCall { name, limit } => {
             fields(vec![("name", name.as_str().into()), ("limit", (*limit).into())])
         }
-        EndReason::Error(error) => fields(vec![
-            ("kind", error.kind.as_str().into()),
-            ("message", error.message.as_str().into()),
-            ("retry_after_ms", error.retry_after_ms.into()),
-        ]),
+        EndReason::Error(error) => error_to_json(error),
     }
 }
 
@@ -265,12 +264,28 @@ pub(super) fn reason_from_json(line: &Value) -> Option<EndReason> {
             EndReason::MaxCalls { limit: small(detail, "limit")? as usize, asked: small(detail, "asked")? as usize }
         }
         "max-time" => EndReason::MaxTime { limit_ms: number("limit")? },
+        "max-tokens" => EndReason::MaxTokens { limit: number("limit")?, used: number("used")? },
+        "max-cost" => EndReason::MaxCost { limit_micros: number("limit")?, used_micros: number("used")? },
         "repeated-call" => EndReason::RepeatedCall { name: text(detail, "name")?, limit: small(detail, "limit")? },
-        "error" => EndReason::Error(ModelError {
-            kind: ModelErrorKind::parse(detail.get("kind")?.as_str()?)?,
-            message: text(detail, "message")?,
-            retry_after_ms: number("retry_after_ms"),
-        }),
+        "error" => EndReason::Error(error_from_json(detail)?),
         _ => return None,
+    })
+}
+
+pub(super) fn error_to_json(error: &ModelError) -> Value {
+    fields(vec![
+        ("kind", error.kind.as_str().into()),
+        ("message", error.message.as_str().into()),
+        ("retry_after_ms", error.retry_after_ms.into()),
+        ("retry", error.retry.into()),
+    ])
+}
+
+pub(super) fn error_from_json(error: &Value) -> Option<ModelError> {
+    Some(ModelError {
+        kind: ModelErrorKind::parse(error.get("kind")?.as_str()?)?,
+        message: text(error, "message")?,
+        retry_after_ms: error.get("retry_after_ms").and_then(Value::as_u64),
+        retry: error.get("retry").and_then(Value::as_bool),
     })
 }

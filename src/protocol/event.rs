@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::protocol::{EndReason, MessageId, MessageStatus, Millis, RunId, Scope, ToolCallId, Usage};
+use crate::protocol::{EndReason, MessageId, MessageStatus, Millis, ModelError, RunId, Scope, ToolCallId, Usage};
 
 /// One change of a thread, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +80,13 @@ pub enum Event {
     },
     /// A call was settled; for those who count.
     Settled(Settled),
+    /// The model will be asked later; over with the next [`Event::StepStart`] or the run's end.
+    Waiting {
+        /// When, at the latest.
+        until: Millis,
+        /// Why.
+        why: Wait,
+    },
     /// Tokens spent by the run so far.
     Usage(Usage),
     /// Something for the log.
@@ -93,6 +100,22 @@ pub enum Event {
         /// Why.
         reason: EndReason,
     },
+}
+
+/// Why a run waits before it asks the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// The last try failed; it is asked again.
+    Retry {
+        /// How many times it has been asked again for this step, this one included.
+        attempt: u32,
+        /// How many times at most.
+        of: u32,
+        /// What went wrong; `None` where the answer broke off.
+        error: Option<ModelError>,
+    },
+    /// There is no network. `until` is when it is looked for again, should the browser not say that it is back.
+    Offline,
 }
 
 /// What came of a call, for those who count.

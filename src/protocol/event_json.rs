@@ -4,8 +4,10 @@
 
 use serde_json::Value;
 
-use crate::protocol::entry_json::{fields, reason_from_json, reason_to_json, text};
-use crate::protocol::{CallState, CallView, Event, MessageId, MessageStatus, RunId, Scope, ToolCallId, Usage};
+use crate::protocol::entry_json::{error_from_json, error_to_json, fields, reason_from_json, reason_to_json, text};
+use crate::protocol::{
+    CallState, CallView, Event, MessageId, MessageStatus, Millis, RunId, Scope, ToolCallId, Usage, Wait,
+};
 
 impl Event {
     /// The event as JSON: an object whose `event` says what it is. `None` for those that are nobody else's business.
@@ -40,10 +42,12 @@ impl Event {
                 ("fraction", (*fraction).into()),
                 ("text", text.as_str().into()),
             ]),
+            Self::Waiting { until, why } => wait_to_json(*until, why),
             Self::Usage(usage) => fields(vec![
                 ("event", "usage".into()),
                 ("input", usage.input_tokens.into()),
                 ("output", usage.output_tokens.into()),
+                ("cost", usage.cost_micros.into()),
             ]),
             Self::RunEnd { run, reason } => fields(vec![
                 ("event", "run_end".into()),
@@ -80,7 +84,12 @@ impl Event {
             "progress" => {
                 Self::Progress { call: call()?, fraction: event.get("fraction").and_then(Value::as_f64), text: said()? }
             }
-            "usage" => Self::Usage(Usage { input_tokens: number("input")?, output_tokens: number("output")? }),
+            "usage" => Self::Usage(Usage {
+                input_tokens: number("input")?,
+                output_tokens: number("output")?,
+                cost_micros: number("cost"),
+            }),
+            "waiting" => Self::Waiting { until: number("until")?, why: wait_from_json(event)? },
             "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(event)? },
             _ => return None,
         })
@@ -89,6 +98,27 @@ impl Event {
 
 fn words(event: &str, message: &MessageId, text: &str) -> Value {
     fields(vec![("event", event.into()), ("message", message.as_str().into()), ("text", text.into())])
+}
+
+fn wait_to_json(until: Millis, why: &Wait) -> Value {
+    let (attempt, of, error) = match why {
+        Wait::Offline => (None, None, None),
+        Wait::Retry { attempt, of, error } => (Some(*attempt), Some(*of), error.as_ref().map(error_to_json)),
+    };
+    fields(vec![
+        ("event", "waiting".into()),
+        ("until", until.into()),
+        ("attempt", attempt.into()),
+        ("of", of.into()),
+        ("error", error.unwrap_or_default()),
+    ])
+}
+
+fn wait_from_json(event: &Value) -> Option<Wait> {
+    let Some(attempt) = event.get("attempt").and_then(Value::as_u64) else { return Some(Wait::Offline) };
+    let of = event.get("of")?.as_u64()?;
+    let error = event.get("error").and_then(error_from_json);
+    Some(Wait::Retry { attempt: attempt.try_into().ok()?, of: of.try_into().ok()?, error })
 }
 
 fn call_to_json(view: &CallView) -> Value {

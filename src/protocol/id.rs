@@ -78,6 +78,11 @@ impl IdMint {
             .collect()
     }
 
+    /// A number below this bound: for what should differ from page to page, and not from replay to replay.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.random() % bound.max(1)
+    }
+
     // SplitMix64 (Steele, Lea, Flood 2014): every seed has the full period, so ids of one session never repeat.
     fn random(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -8,6 +8,7 @@ mod entry_json;
 mod event;
 mod event_json;
 mod id;
+mod json;
 mod message;
 mod model;
 mod names;
@@ -17,8 +18,9 @@ mod tool;
 
 pub use context::ContextItem;
 pub use entry::{Checkpoint, EndReason, Entry, OpenJob};
-pub use event::{CallState, CallView, Event, Settled};
+pub use event::{CallState, CallView, Event, Settled, Wait};
 pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
+pub use json::{JsonFault, MAX_DEPTH, parse_json};
 pub use message::{AssistantMessage, Message, MessageStatus, Part, ToolMessage};
 pub use model::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolOffer, Usage};
 pub use names::Names;

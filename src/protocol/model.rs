@@ -133,7 +133,7 @@ pub enum FinishReason {
     Other(String),
 }
 
-/// Tokens, as the provider counts them.
+/// Tokens, as the provider counts them, and what they cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
@@ -141,12 +141,26 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Tokens written, reasoning included.
     pub output_tokens: u64,
+    /// What they cost, in millionths of the gateway's currency; `None` where it knows no prices.
+    // Beside AG-UI's own fields of a usage, not among them.
+    #[serde(skip)]
+    pub cost_micros: Option<u64>,
+}
+
+impl Usage {
+    /// All tokens.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
 }
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        let costs = [self.cost_micros, other.cost_micros];
+        self.cost_micros = costs.into_iter().flatten().reduce(u64::saturating_add);
     }
 }
 
@@ -159,6 +173,8 @@ pub struct ModelError {
     pub message: String,
     /// How long the other side asks us to wait, in milliseconds.
     pub retry_after_ms: Option<u64>,
+    /// Whether the other side says that asking again may help; `None` where it does not say.
+    pub retry: Option<bool>,
 }
 
 /// What kind of failure a model call met.
@@ -216,6 +232,15 @@ impl ModelError {
     /// An error of a kind, with words.
     #[must_use]
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), retry_after_ms: None }
+        Self { kind, message: message.into(), retry_after_ms: None, retry: None }
+    }
+
+    /// Whether asking again may help: as the other side says, or else by the kind.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.retry.unwrap_or(match self.kind {
+            ModelErrorKind::Network | ModelErrorKind::RateLimit | ModelErrorKind::Upstream => true,
+            ModelErrorKind::Auth | ModelErrorKind::BadRequest | ModelErrorKind::Protocol => false,
+        })
     }
 }

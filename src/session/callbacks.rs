@@ -5,7 +5,7 @@
 //! | `BeforeModel` | the request | a text: the model is not asked |
 //! | `AfterModel` | the whole answer | a text: stands in its place, and its calls are let go |
 //! | `BeforeTool` | the call | an outcome: the tool does not run |
-//! | `OnError` | a failed tool call, or model call | an outcome, or a text, in its place |
+//! | `OnError` | a failed tool call, or a model call that is not made again | an outcome, or a text, in its place |
 //! | `AfterTool` | the call and its answer, an `OnError`'s too | an outcome in its place |
 //!
 //! Those of one moment are asked in the order they were added; the first that answers is the last that is asked.

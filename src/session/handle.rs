@@ -25,7 +25,15 @@ impl Inputs {
     pub fn take_waiting(&mut self) -> Vec<Input> {
         let mut waiting: Vec<Input> = std::iter::from_fn(|| self.0.try_recv().ok()).collect();
         waiting.retain(|input| {
-            !matches!(input, Input::Tools(_) | Input::Facts(_) | Input::Policy(_) | Input::State(_) | Input::Resume)
+            !matches!(
+                input,
+                Input::Tools(_)
+                    | Input::Facts(_)
+                    | Input::Policy(_)
+                    | Input::State(_)
+                    | Input::Online(_)
+                    | Input::Resume
+            )
         });
         waiting
     }
@@ -60,7 +68,7 @@ impl Handle {
         self.input(Input::Stop);
     }
 
-    /// Asks the model again after a run that did not end well.
+    /// Asks the model again after a run that did not end well; at once where it would be asked again later.
     pub fn retry(&self) {
         self.input(Input::Retry);
     }
@@ -78,6 +86,11 @@ impl Handle {
     /// Says which tools there are now; a step at work keeps those it began with.
     pub fn tools(&self, registry: Arc<Registry>) {
         self.input(Input::Tools(registry));
+    }
+
+    /// Whether there is a network, as far as is known.
+    pub fn online(&self, online: bool) {
+        self.input(Input::Online(online));
     }
 
     /// What the host says of the session now.

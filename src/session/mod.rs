@@ -250,7 +250,10 @@ impl<H: Host + 'static> Driver<'_, H> {
             ModelEvent::Finish(_) if self.callbacks.wants(When::AfterModel) => {
                 self.run.answer_so_far().map(Moment::AfterModel)
             }
-            ModelEvent::Error(error) if self.callbacks.wants(When::OnError) => Some(Moment::ModelError(error.clone())),
+            // One that the machine answers by itself is not over yet.
+            ModelEvent::Error(error) if self.callbacks.wants(When::OnError) && !self.run.will_retry(error) => {
+                Some(Moment::ModelError(error.clone()))
+            }
             _ => None,
         };
         let Some(moment) = moment else { return Some(event) };

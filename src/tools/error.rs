@@ -6,6 +6,7 @@
 //! | `not_offered` | it is registered, but was not offered | no |
 //! | `invalid_json` | the arguments are not a JSON object | corrected |
 //! | `invalid_arguments` | they do not fit the schema | corrected |
+//! | `arguments_too_long` | the arguments have more characters than they may | shorter |
 //! | `tool_error` | the tool said so | as it says |
 //! | `unserializable_result` | it ran, but its result is not JSON | no |
 //! | `invalid_result` | it ran, but its result is not what its definition promises | no |
@@ -65,6 +66,19 @@ pub fn invalid_json(name: &str, why: &str) -> ToolError {
         "invalid_json",
         format!(
             "The arguments for \"{name}\" are not a JSON object: {why}. Call it again with one complete JSON object."
+        ),
+    )
+    .retryable()
+}
+
+/// The arguments have more characters than a call may have.
+#[must_use]
+pub fn arguments_too_long(name: &str, limit: usize) -> ToolError {
+    ToolError::new(
+        "arguments_too_long",
+        format!(
+            "The arguments for \"{name}\" have more than {limit} characters, which is the limit. Nothing was run. Call it \
+             again with shorter arguments, or in several calls."
         ),
     )
     .retryable()

@@ -40,6 +40,13 @@ pub(super) fn announcer(store: &Store) -> Node {
         }
         0
     });
+    let waits = store.clone();
+    Effect::new(move |_: Option<usize>| {
+        if let Some((_, why)) = waits.wait.get() {
+            waits.announce(words::of_wait(&why));
+        }
+        0
+    });
     let place = Place::new();
     let waiting = store.announcement.clone();
     Effect::new(move |_: Option<usize>| {

@@ -1,9 +1,12 @@
 //! What the user must know of the last run or of the panel itself, and the way on.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use leptos::prelude::*;
 
-use crate::browser::sleep;
-use crate::protocol::EndReason;
+use crate::browser::{now, sleep};
+use crate::protocol::{EndReason, Millis, Wait};
 use crate::ui::live::Live;
 use crate::ui::node::{Child, Node, live, live_text, node, nothing};
 use crate::ui::{App, words};
@@ -12,6 +15,11 @@ use crate::ui::{App, words};
 pub(super) fn banner(app: &App) -> AnyView {
     let notice = app.store.notice.clone();
     let notice = live(move || notice.get().map(|words| frame("banner", words)).view());
+    let waits = app.clone();
+    let wait = live(move || {
+        let wait = waits.store.wait.get();
+        wait.map(|(until, why)| waiting(&waits, until, &why)).view()
+    });
     let saving = app.store.saving.clone();
     let saving = live(move || saving.get().map(|why| frame("banner", words::not_saved(&why))).view());
     let elsewhere = elsewhere(app);
@@ -25,7 +33,7 @@ pub(super) fn banner(app: &App) -> AnyView {
             })
             .view()
     });
-    vec![notice, saving, elsewhere, ended].view()
+    vec![notice, saving, elsewhere, wait, ended].view()
 }
 
 // The thread is another page's: it is shown here, and may be taken over.
@@ -49,6 +57,26 @@ fn frame(class: &str, words: String) -> Node {
     node("div").class(class).attr("role", "status").child(node("p").child(words))
 }
 
+// The sentence is said once; the seconds are for the eye alone.
+fn waiting(app: &App, until: Millis, why: &Wait) -> Node {
+    let app = app.clone();
+    let counting = (*why != Wait::Offline).then(|| {
+        let left = Live::new(until.saturating_sub(now()).div_ceil(1000));
+        count_down(&left);
+        let words = live_text(move || match left.get() {
+            0 => String::new(),
+            seconds => format!("in {}", words::left(seconds)),
+        });
+        node("span").class("countdown").attr("aria-hidden", "true").child(words)
+    });
+    let button = node("button")
+        .attr("type", "button")
+        .attr("part", "try-now")
+        .on("click", move |_| app.retry())
+        .child("Try now");
+    frame("banner", words::of_wait(why)).attr("part", "waiting").child(counting).child(button)
+}
+
 // Where the other side asks us to wait, the button counts down and works when the time is over.
 fn retry_button(app: &App, reason: &EndReason) -> Node {
     let wait_ms = match reason {
@@ -57,12 +85,12 @@ fn retry_button(app: &App, reason: &EndReason) -> Node {
     };
     let left = Live::new(wait_ms.div_ceil(1000));
     if wait_ms > 0 {
-        count_down(left.clone());
+        count_down(&left);
     }
     let waits = left.clone();
     let label = live_text(move || match left.get() {
         0 => "Try again".to_owned(),
-        seconds => format!("Try again in {seconds} s"),
+        seconds => format!("Try again in {}", words::left(seconds)),
     });
     let app = app.clone();
     node("button")
@@ -73,9 +101,14 @@ fn retry_button(app: &App, reason: &EndReason) -> Node {
         .child(label)
 }
 
-fn count_down(left: Live<u64>) {
+// Counting ends with the view that shows it.
+fn count_down(left: &Live<u64>) {
+    let left = left.clone();
+    let gone = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&gone);
+    on_cleanup(move || told.store(true, Ordering::Relaxed));
     leptos::task::spawn_local(async move {
-        while left.now() > 0 {
+        while left.now() > 0 && !gone.load(Ordering::Relaxed) {
             sleep(1000).await;
             left.update(|left| *left = left.saturating_sub(1));
         }

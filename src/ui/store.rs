@@ -7,7 +7,7 @@ use crate::agent::{Run, Transcript};
 use crate::browser::AgentInfo;
 use crate::markdown::MarkdownStream;
 use crate::protocol::{
-    CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Part, ToolCallId, Usage,
+    CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Part, ToolCallId, Usage, Wait,
 };
 use crate::tools::{Registry, humanise};
 use crate::ui::frame;
@@ -34,6 +34,8 @@ pub struct Store {
     pub earlier: Live<Option<u32>>,
     /// What a screen reader is to say and has not been given yet.
     pub announcement: Live<Vec<String>>,
+    /// When the model is asked again, and why it is not at work now.
+    pub wait: Live<Option<(Millis, Wait)>>,
     /// Tokens of the last run.
     pub usage: Live<Usage>,
     /// Who answers.
@@ -103,6 +105,7 @@ impl Store {
             opening: Live::new(true),
             earlier: Live::new(None),
             announcement: Live::new(Vec::new()),
+            wait: Live::new(None),
             usage: Live::new(Usage::default()),
             agent: Live::new(AgentInfo::default()),
             registry: Live::new(Arc::default()),
@@ -120,7 +123,7 @@ impl Store {
         self.usage.set(Usage::default());
         self.ended.set(ended.cloned());
         self.running.set(false);
-        self.waiting.set(false);
+        self.heard();
     }
 
     /// Shows what was there before, in front of what is shown; `from`: the first line of the journal that is shown now.
@@ -140,7 +143,20 @@ impl Store {
                     self.items.update(|items| items.push(Item::User(id.clone(), text.clone())));
                 }
             }
-            Event::StepStart { .. } => self.waiting.set(true),
+            Event::StepStart { .. } => {
+                self.waiting.set(true);
+                // A look for the network is no news until something is heard.
+                if self.wait.peek(|wait| matches!(wait, Some((_, Wait::Retry { .. })))) {
+                    self.wait.set(None);
+                }
+            }
+            Event::Waiting { until, why } => {
+                self.waiting.set(false);
+                let offline = |wait: &Option<(Millis, Wait)>| matches!(wait, Some((_, Wait::Offline)));
+                if *why != Wait::Offline || !self.wait.peek(offline) {
+                    self.wait.set(Some((*until, why.clone())));
+                }
+            }
             Event::TextDelta { message, text } => self.grow(message, text, false),
             Event::ReasoningDelta { message, text } => self.grow(message, text, true),
             Event::ArgumentsDelta { call, text } => {
@@ -166,7 +182,7 @@ impl Store {
             Event::Saving(why) => self.saving.set(why.clone()),
             Event::RunEnd { reason, .. } => {
                 self.running.set(false);
-                self.waiting.set(false);
+                self.heard();
                 self.ended.set(
                     Some(reason.clone())
                         .filter(|reason| !matches!(reason, EndReason::Completed | EndReason::Superseded)),
@@ -189,6 +205,14 @@ impl Store {
         }
     }
 
+    // Something has come of asking the model.
+    fn heard(&self) {
+        self.waiting.set(false);
+        if self.wait.peek(Option::is_some) {
+            self.wait.set(None);
+        }
+    }
+
     fn call(&self, id: &ToolCallId) -> Option<CallItem> {
         self.items.peek(|items| {
             items.iter().rev().find_map(|item| match item {
@@ -199,7 +223,7 @@ impl Store {
     }
 
     fn grow(&self, message: &MessageId, text: &str, reasoning: bool) {
-        self.waiting.set(false);
+        self.heard();
         let last = self.items.peek(|items| match items.last() {
             Some(Item::Text(last)) if !reasoning && last.message == *message => Some(last.clone()),
             Some(Item::Reasoning(last)) if reasoning && last.message == *message => Some(last.clone()),
@@ -217,7 +241,7 @@ impl Store {
 
     // A callback put other words in the place of an answer's. They have a key of their own, for a row of their own.
     fn replace_words(&self, message: &MessageId, text: &str) {
-        self.waiting.set(false);
+        self.heard();
         let mut item = TextItem::new(message, 0);
         item.id.push('r');
         let shown = item.clone();
@@ -248,7 +272,7 @@ impl Store {
     }
 
     fn show_call(&self, view: &CallView) {
-        self.waiting.set(false);
+        self.heard();
         let Some(item) = self.call(&view.id) else {
             let item = CallItem::new(view.clone());
             return self.items.update(|items| items.push(Item::Call(item)));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::protocol::{CallState, EndReason, MessageStatus, ModelErrorKind, Scope, Usage};
+use crate::protocol::{CallState, EndReason, MessageStatus, ModelErrorKind, Scope, Usage, Wait};
 
 /// What the banner says where a part of the thread can not be read.
 pub(super) const DAMAGED: &str = "A part of this conversation's record was damaged; it is shown up to there.";
@@ -26,7 +26,7 @@ pub(super) fn of_end(reason: &EndReason) -> String {
         EndReason::Completed | EndReason::Superseded => String::new(),
         EndReason::Stopped => "You stopped this run.".to_owned(),
         EndReason::Interrupted => "The page was left or reloaded while the agent was at work.".to_owned(),
-        EndReason::Truncated => "The answer broke off before its end, twice.".to_owned(),
+        EndReason::Truncated => "The answer broke off before its end.".to_owned(),
         EndReason::MaxSteps { limit } => format!("The agent was stopped after {limit} steps."),
         EndReason::MaxCalls { limit, asked } => {
             format!(
@@ -34,6 +34,13 @@ pub(super) fn of_end(reason: &EndReason) -> String {
             )
         }
         EndReason::MaxTime { limit_ms } => format!("The agent was stopped after {} of work.", duration(*limit_ms)),
+        EndReason::MaxTokens { limit, used } => {
+            format!("The agent was stopped after {used} tokens; {limit} are allowed.")
+        }
+        EndReason::MaxCost { limit_micros, used_micros } => {
+            let (limit, used) = (money(*limit_micros), money(*used_micros));
+            format!("The agent was stopped after a cost of {used}; {limit} is allowed.")
+        }
         EndReason::RepeatedCall { name, limit } => {
             format!("The agent was stopped: it kept making the same call of {name} (more than {limit} times).")
         }
@@ -51,6 +58,20 @@ pub(super) fn of_end(reason: &EndReason) -> String {
 /// Whether it is an error rather than something the user did.
 pub(super) fn is_error(reason: &EndReason) -> bool {
     !matches!(reason, EndReason::Stopped | EndReason::Interrupted | EndReason::Completed | EndReason::Superseded)
+}
+
+/// Why the model is not at work just now.
+pub(super) fn of_wait(why: &Wait) -> String {
+    match why {
+        Wait::Offline => "You are offline; this goes on when you are back.".to_owned(),
+        Wait::Retry { attempt, of, error } => {
+            let reason = match error {
+                None => of_end(&EndReason::Truncated),
+                Some(error) => of_end(&EndReason::Error(error.clone())),
+            };
+            format!("{reason} It is tried again ({attempt} of {of}).")
+        }
+    }
 }
 
 /// Where a call runs.
@@ -97,11 +118,32 @@ pub(super) fn duration(ms: u64) -> String {
     }
 }
 
-/// Tokens of a run, where the provider counts them.
+/// `9 s`, `2 min`, `3 h`: what is left of a wait, the longer the rounder.
+pub(super) fn left(seconds: u64) -> String {
+    match seconds {
+        0..=90 => format!("{seconds} s"),
+        91..=5400 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
+    }
+}
+
+/// Tokens of a run, where the provider counts them, and what they cost, where the gateway knows.
 pub(super) fn of_usage(usage: Usage) -> String {
-    match usage {
-        Usage { input_tokens: 0, output_tokens: 0 } => String::new(),
-        Usage { input_tokens, output_tokens } => format!("{input_tokens} tokens in, {output_tokens} out"),
+    let Usage { input_tokens, output_tokens, cost_micros } = usage;
+    if usage.tokens() == 0 {
+        return String::new();
+    }
+    let cost = cost_micros.map(|micros| format!(", cost {}", money(micros))).unwrap_or_default();
+    format!("{input_tokens} tokens in, {output_tokens} out{cost}")
+}
+
+/// Millionths as a decimal number: two places, four below one, six where that would be nothing.
+pub(super) fn money(micros: u64) -> String {
+    let (whole, rest) = (micros / 1_000_000, micros % 1_000_000);
+    match micros {
+        1_000_000.. => format!("{whole}.{:02}", rest / 10_000),
+        100..1_000_000 => format!("{whole}.{:04}", rest / 100),
+        _ => format!("{whole}.{rest:06}"),
     }
 }
 

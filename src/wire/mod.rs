@@ -1,3 +1,4 @@
 //! Floor 1: bytes to frames and back. Pure; knows nothing of what a frame means.
 
+pub mod retry;
 pub mod sse;

@@ -100,8 +100,14 @@ async fn the_page_hears_of_a_run_as_the_contract_says() {
 
     panel.send("Again");
     network.asked("/agent").await.fail();
+    until_so("the wait", || heard.words().iter().any(|word| word == "pagehand-waiting")).await;
+    let wait = heard.details().pop().unwrap();
+    assert_eq!((&wait["why"], &wait["attempt"], &wait["of"]), (&json!("retry"), &json!(1), &json!(4)));
+    assert_eq!(wait["code"], "network");
+    let request = network.asked("/agent").await;
+    request.answer_text(401, "{}", "");
     until_so("the error", || heard.words().iter().any(|word| word == "pagehand-error")).await;
-    assert_eq!(heard.details()[7]["code"], "network");
+    assert_eq!(heard.details()[8]["code"], "auth");
 }
 
 #[test]
@@ -144,7 +150,8 @@ struct Heard {
 }
 
 impl Heard {
-    const NAMES: [&'static str; 4] = ["pagehand-run-start", "pagehand-tool-call", "pagehand-run-end", "pagehand-error"];
+    const NAMES: [&'static str; 5] =
+        ["pagehand-run-start", "pagehand-tool-call", "pagehand-waiting", "pagehand-run-end", "pagehand-error"];
 
     fn on(element: &HtmlElement) -> Self {
         let events = Rc::<RefCell<Vec<(String, Value)>>>::default();

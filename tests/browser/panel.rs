@@ -10,7 +10,7 @@ use pagehand::protocol::{Risk, Scope};
 use pagehand::tools::Definition;
 
 use crate::support::database::{Fault, put};
-use crate::support::fake::{Body, ClipboardStub, Network, press, press_with};
+use crate::support::fake::{Body, ClipboardStub, Network, evaluate, press, press_with};
 use crate::support::mounted::{Mounted, results_in, text_of};
 use crate::support::stream::{call, calling, finished, saying, started, text, text_end, text_start};
 use crate::support::{definition, until_so};
@@ -461,8 +461,9 @@ async fn an_error_is_told_in_words_and_can_be_tried_again() {
     let network = Network::install();
     let panel = Mounted::new(&network).await;
     panel.send("Hello");
-    network.asked("/agent").await.fail();
-    panel.reads("[part=banner].error", "The gateway can not be reached.").await;
+    let error = r#"{ "error": { "message": "The key is wrong." } }"#;
+    network.asked("/agent").await.answer_text(401, "{}", error);
+    panel.reads("[part=banner].error", "The gateway is not allowed to use the model. The key is wrong.").await;
     panel.button("Try again").await.click();
     let request = network.asked("/agent").await;
     assert_eq!(request.json().await["messages"].as_array().unwrap().len(), 1, "the message is not sent twice");
@@ -477,7 +478,7 @@ async fn a_rate_limit_counts_down_before_it_can_be_tried_again() {
     let network = Network::install();
     let panel = Mounted::new(&network).await;
     panel.send("Hello");
-    let headers = json!({ "retry-after": "2" }).to_string();
+    let headers = json!({ "retry-after": "2", "x-should-retry": "false" }).to_string();
     network.asked("/agent").await.answer_text(429, &headers, r#"{ "error": { "message": "One at a time." } }"#);
     let retry = panel.part("retry").await;
     panel.reads("[part=banner]", "Too many requests for now. One at a time.").await;
@@ -489,6 +490,115 @@ async fn a_rate_limit_counts_down_before_it_can_be_tried_again() {
     assert!(!retry.has_attribute("disabled"));
     assert_eq!(network.count("/agent").await, 1, "a click before its time does nothing");
     retry.click();
+    network.asked("/agent").await;
+}
+
+#[test]
+async fn a_failure_that_may_pass_is_counted_down_and_tried_again_by_itself() {
+    let network = Network::install();
+    let panel = Mounted::new(&network).await;
+    panel.send("Hello");
+    let headers = json!({ "retry-after": "2" }).to_string();
+    network.asked("/agent").await.answer_text(429, &headers, r#"{ "error": { "message": "One at a time." } }"#);
+    let notice = panel.the("[part=waiting][role=status]").await;
+    let said = "Too many requests for now. One at a time. It is tried again (1 of 4).";
+    assert_eq!(text_of(&notice.query_selector("p").unwrap().unwrap()), said);
+    panel.reads("[role=log]", said).await;
+    let seconds = notice.query_selector("[aria-hidden=true]").unwrap().unwrap();
+    assert!(["in 2 s", "in 3 s"].contains(&text_of(&seconds).as_str()), "{}", text_of(&seconds));
+    until_so("a second to pass", || text_of(&seconds) == "in 1 s").await;
+    assert!(panel.find("[part=banner]").is_none() && panel.find_button("Stop").is_some(), "the run is not over");
+    let request = network.asked("/agent").await;
+    until_so("the notice to go", || panel.find("[part=waiting]").is_none()).await;
+    assert_eq!(request.json().await["messages"].as_array().unwrap().len(), 1);
+    request.answer_text(200, "{}", &saying("Hello again"));
+    panel.reads(".md", "Hello again").await;
+    assert_eq!(panel.all("[part=user-message]").len(), 1);
+}
+
+#[test]
+async fn a_wait_is_cut_short_or_stopped_by_the_user() {
+    let network = Network::install();
+    let panel = Mounted::new(&network).await;
+    let headers = json!({ "retry-after": "30" }).to_string();
+    panel.send("Hello");
+    network.asked("/agent").await.answer_text(429, &headers, "");
+    panel.button("Try now").await.click();
+    network.asked("/agent").await.answer_text(429, &headers, "");
+    panel.reads("[part=waiting]", "(2 of 4)").await;
+    panel.button("Stop").await.click();
+    panel.reads("[part=banner]", "You stopped this run.").await;
+    assert!(panel.find("[part=waiting]").is_none());
+    assert_eq!(network.count("/agent").await, 2);
+}
+
+/// What the browser says of the network, as long as this is held.
+struct Air;
+
+impl Air {
+    fn of(online: bool) -> Self {
+        let air = Self;
+        air.says(online);
+        air
+    }
+
+    fn says(&self, online: bool) {
+        let getter = format!("({{ configurable: true, get: () => {online} }})");
+        evaluate(&format!("Object.defineProperty(navigator, 'onLine', {getter})"));
+    }
+
+    fn becomes(&self, online: bool) {
+        self.says(online);
+        let name = if online { "online" } else { "offline" };
+        evaluate(&format!("window.dispatchEvent(new Event('{name}'))"));
+    }
+}
+
+impl Drop for Air {
+    fn drop(&mut self) {
+        evaluate("delete navigator.onLine");
+    }
+}
+
+#[test]
+async fn without_a_network_a_message_is_kept_and_goes_out_when_it_is_back() {
+    let network = Network::install();
+    let panel = Mounted::new(&network).await;
+    let air = Air::of(true);
+    air.becomes(false);
+    panel.send("Hello");
+    panel.reads("[part=waiting][role=status]", "You are offline; this goes on when you are back.").await;
+    panel.reads("[part=user-message]", "Hello").await;
+    assert_eq!(network.count("/agent").await, 0);
+    air.becomes(true);
+    network.asked("/agent").await.answer_text(200, "{}", &saying("Hello again"));
+    panel.reads(".md", "Hello again").await;
+    assert!(panel.find("[part=waiting]").is_none());
+}
+
+#[test]
+async fn a_panel_that_opened_without_its_gateway_asks_it_again_once_there_is_a_network() {
+    let network = Network::install();
+    let panel = Mounted::waiting("away");
+    network.asked("/tools").await.fail();
+    panel.reads(".banner[role=status]", "Check that it is running").await;
+    evaluate("window.dispatchEvent(new Event('online'))");
+    network.asked("/tools").await.answer_json(200, &crate::support::listing(&[]));
+    panel.button("Open the orders").await;
+}
+
+#[test]
+async fn a_panel_that_opens_without_a_network_looks_for_it_now_and_then() {
+    let network = Network::install();
+    let _air = Air::of(false);
+    let panel = Mounted::new(&network).await;
+    panel.send("Hello");
+    panel.reads("[part=waiting]", "You are offline").await;
+    network.asked("/agent").await.fail();
+    network.asked("/agent").await.answer_text(200, "{}", &saying("The browser was wrong."));
+    panel.reads(".md", "The browser was wrong.").await;
+    assert!(panel.find("[part=waiting]").is_none());
+    panel.send("Again");
     network.asked("/agent").await;
 }
 

@@ -248,7 +248,7 @@ async fn a_callback_may_answer_in_the_models_place_before_after_and_when_it_fail
     assert!(!panel.root.text_content().unwrap_or_default().contains("42"));
 
     add("error", "({ model }) => model && ({ text: 'Sorry: ' + model.code })");
-    ask(&network, &panel).await.answer_json(429, &json!({ "error": { "message": "Slow down." } }));
+    ask(&network, &panel).await.answer_json(429, &json!({ "error": { "message": "Slow down.", "retryable": false } }));
     until_so("the words in the error's place", || {
         panel
             .all("[part=assistant-message]")

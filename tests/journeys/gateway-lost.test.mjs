@@ -37,6 +37,34 @@ journey('the gateway is killed in mid-answer: the words stay, the banner says wh
   assert.equal(hand.asked.at(-1).messages.length, 1, 'what broke off is not sent again');
 });
 
+journey('the gateway is killed in mid-answer and back soon: the panel counts down and goes on by itself', { pace: 0.3 }, async ({ page, hand, gateway, hold }) => {
+  hand.expects(CONNECTION);
+  await hand.open();
+  const since = await hand.say('write a long answer');
+  await hand.thread.getByText('nothing here was looked up', { exact: false }).waitFor();
+  await gateway.kill();
+  const waiting = page.locator('page-hand').getByRole('status').filter({ has: page.getByRole('button', { name: 'Try now' }) });
+  await waiting.getByText(/It is tried again \(\d of 4\)/).waitFor();
+  hold(await startGateway({ port: gateway.port, pace: 0 }));
+  assert.equal(await hand.ended(since), 'completed');
+  assert.equal(await waiting.count(), 0);
+  assert.match(await hand.words(), /asked for again/);
+  hand.asked.forEach(isValid);
+  hand.asked.forEach((request) => assert.deepEqual(request.messages, hand.asked[0].messages));
+});
+
+journey('offline: a message is kept, said to be waiting, and goes out when the network is back', {}, async ({ page, hand }) => {
+  hand.expects(/net::ERR_INTERNET_DISCONNECTED/);
+  await hand.open();
+  await page.context().setOffline(true);
+  const since = await hand.say('where is order A-1042?');
+  await hand.banner('You are offline; this goes on when you are back.').waitFor();
+  await page.context().setOffline(false);
+  assert.equal(await hand.ended(since), 'completed');
+  assert.equal(await hand.banner('You are offline').count(), 0);
+  hand.asked.forEach(isValid);
+});
+
 journey('the gateway is down when the panel opens: a notice says so, and sending works once it is up', { gateway: false }, async ({ page, hand, hold }) => {
   hand.expects(CONNECTION);
   const port = await freePort();

@@ -113,7 +113,7 @@ fn pydantic_ai_is_understood() {
         "pydantic_run_error",
         &[
             "start",
-            "error upstream: `ResumeEntry` payload for interrupt 'int-call_srv_1' does not match the \
+            "error upstream final: `ResumeEntry` payload for interrupt 'int-call_srv_1' does not match the \
              `responseSchema` advertised on the interrupt (approved: missing).",
         ],
     );
@@ -535,7 +535,7 @@ fn call_delta(slot: usize, text: &str) -> ModelEvent {
 #[test]
 fn what_is_encoded_is_decoded_again() {
     let text = |text: &str| ModelEvent::TextDelta(text.to_owned());
-    let usage = ModelEvent::Usage(Usage { input_tokens: 12, output_tokens: 3 });
+    let usage = ModelEvent::Usage(Usage { input_tokens: 12, output_tokens: 3, cost_micros: Some(1_200) });
     let mut limited = ModelError::new(ModelErrorKind::RateLimit, "Slow down.");
     limited.retry_after_ms = Some(1_500);
     let scripts = [

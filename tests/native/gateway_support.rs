@@ -65,14 +65,19 @@ impl Door {
         headers: &[(&str, &str)],
         body: Option<&Value>,
     ) -> Answer {
+        self.send_text(method, path, headers, &body.map(Value::to_string).unwrap_or_default()).await
+    }
+
+    /// The same with a body that need not be JSON; an empty one is none.
+    pub(crate) async fn send_text(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut request = Request::builder().method(method).uri(path).header("host", "localhost");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        if body.is_some() {
+        if !body.is_empty() {
             request = request.header("content-type", "application/json");
         }
-        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        let body = Body::from(body.to_owned());
         let response =
             self.0.clone().oneshot(request.body(body).expect("a request")).await.expect("routers do not fail");
         let (status, headers) = (response.status().as_u16(), response.headers().clone());

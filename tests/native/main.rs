@@ -19,16 +19,20 @@ mod gateway_http;
 #[cfg(feature = "gateway")]
 mod gateway_jobs;
 #[cfg(feature = "gateway")]
+mod gateway_model;
+#[cfg(feature = "gateway")]
 mod gateway_openapi;
 #[cfg(feature = "gateway")]
 mod gateway_replay;
 #[cfg(feature = "gateway")]
 mod gateway_support;
+mod limits;
 mod markdown;
 mod openai_chat;
 mod portability;
 mod properties;
 mod registry;
+mod retry_evidence;
 mod runs;
 mod schema;
 mod schema_suite;
@@ -37,3 +41,4 @@ mod sse;
 mod support;
 #[cfg(feature = "typed")]
 mod typed;
+mod waits;

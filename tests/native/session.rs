@@ -360,14 +360,20 @@ fn stop_lets_go_of_the_models_stream() {
 }
 
 #[test]
-fn a_stream_that_ends_early_is_asked_for_once_more() {
+fn a_stream_that_ends_early_is_asked_for_again_after_a_pause() {
     let mut scene = Scene::new();
     scene.tell(|handle| handle.send("Weather?"));
     scene.words("It is");
+    for _ in 0..4 {
+        scene.cut();
+        let asked = scene.world.0.borrow().log.len();
+        scene.wait(374);
+        assert_eq!(scene.world.0.borrow().log.len(), asked, "it waits");
+        scene.wait(10_000);
+        assert_eq!(scene.world.0.borrow().log.len(), asked + 1);
+    }
     scene.cut();
-    scene.check(&["asks the model", "asks the model"]);
-    scene.cut();
-    scene.check(&["asks the model", "asks the model", "saves the end"]);
+    scene.check(&["asks the model"; 5].into_iter().chain(["saves the end"]).collect::<Vec<_>>());
     assert_eq!(scene.ends(), ["truncated"]);
     scene.tell(Handle::retry);
     scene.words("Sunny.");
@@ -410,6 +416,7 @@ fn a_model_that_keeps_speaking_is_not_taken_for_silent() {
     scene.wait(120_000 - 1);
     scene.check(&["asks the model"]);
     scene.wait(1);
+    scene.wait(500);
     scene.check(&["asks the model", "asks the model"]);
 }
 
@@ -566,9 +573,40 @@ fn a_callback_may_answer_where_a_model_has_failed() {
     world.callbacks().add(When::OnError, "excuses", answering(&world, "excuses", says("Come back later.")));
     let mut scene = Scene::in_world(world);
     scene.tell(|handle| handle.send("Hello"));
-    let error = pagehand::protocol::ModelError::new(pagehand::protocol::ModelErrorKind::Upstream, "Down.");
+    let error = pagehand::protocol::ModelError::new(pagehand::protocol::ModelErrorKind::Auth, "Down.");
     scene.model([ModelEvent::Error(error)]);
     assert_eq!((scene.ends(), replaced(&scene)), (vec!["completed"], vec!["Come back later.".to_owned()]));
+}
+
+#[test]
+fn a_callback_is_asked_about_a_failure_only_when_it_is_the_last() {
+    let world = World::default();
+    world.callbacks().add(When::OnError, "excuses", answering(&world, "excuses", says("Come back later.")));
+    let mut scene = Scene::in_world(world);
+    scene.tell(|handle| handle.send("Hello"));
+    let error = pagehand::protocol::ModelError::new(pagehand::protocol::ModelErrorKind::Upstream, "Down.");
+    for tries in 0..5 {
+        assert_eq!((scene.ends(), heard(&scene.world).len()), (vec![], 0), "{tries}");
+        scene.model([ModelEvent::Error(error.clone())]);
+        scene.wait(10_000);
+    }
+    assert_eq!((scene.ends(), replaced(&scene)), (vec!["completed"], vec!["Come back later.".to_owned()]));
+}
+
+#[test]
+fn without_a_network_a_message_waits_and_goes_out_when_it_is_back() {
+    let mut scene = Scene::new();
+    scene.tell(|handle| handle.online(false));
+    scene.tell(|handle| handle.send("Hello"));
+    scene.check(&[]);
+    scene.wait(1_000);
+    scene.check(&["asks the model"]);
+    let error = pagehand::protocol::ModelError::new(pagehand::protocol::ModelErrorKind::Network, "Gone.");
+    scene.model([ModelEvent::Error(error)]);
+    scene.tell(|handle| handle.online(true));
+    scene.check(&["asks the model", "asks the model"]);
+    scene.answer("Hi.");
+    assert_eq!(scene.ends(), ["completed"]);
 }
 
 #[test]

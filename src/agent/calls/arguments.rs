@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::ToolError;
+use crate::protocol::{ToolError, parse_json};
 use crate::tools::{Registry, Resolved, error};
 
 // An empty text means no arguments: many servers send nothing at all for a tool without any.
@@ -12,13 +12,13 @@ pub(super) fn read_arguments(tools: &Resolved, name: &str, text: &str) -> Result
     let trimmed = text.trim();
     let mut value = match trimmed {
         "" | "null" => json!({}),
-        text => serde_json::from_str(text).map_err(|why| error::invalid_json(name, &why.to_string()))?,
+        text => parse_json(text).map_err(|why| error::invalid_json(name, &why.to_string()))?,
     };
     // Some servers encode the arguments twice.
     if let Value::String(inner) = &value
-        && let Ok(decoded @ Value::Object(_)) = serde_json::from_str(inner)
+        && inner.trim_start().starts_with('{')
     {
-        value = decoded;
+        value = parse_json(inner).map_err(|why| error::invalid_json(name, &why.to_string()))?;
     }
     if !value.is_object() {
         return Err(error::invalid_json(name, "they are JSON, but not an object"));

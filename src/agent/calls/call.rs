@@ -49,6 +49,8 @@ pub(in crate::agent) struct Call {
 pub(in crate::agent) enum State {
     /// Checked, not yet judged.
     Ready,
+    /// It may run, as soon as there is room.
+    Queued,
     /// The user is asked: by the policy, or because the tool wants it.
     Asked {
         /// Why.
@@ -288,7 +290,7 @@ impl Call {
     pub(in crate::agent) fn deadline(&self) -> Option<Millis> {
         match self.state {
             State::Running { deadline, .. } => Some(deadline),
-            State::Ready | State::Asked { .. } | State::Settled(_) => None,
+            State::Ready | State::Queued | State::Asked { .. } | State::Settled(_) => None,
         }
     }
 
@@ -298,7 +300,7 @@ impl Call {
 
     pub(in crate::agent) fn view(&self, at: Millis) -> CallView {
         let state = match &self.state {
-            State::Ready => CallState::InputAvailable,
+            State::Ready | State::Queued => CallState::InputAvailable,
             State::Asked { reason, payload, .. } => {
                 CallState::ApprovalRequested { reason: reason.clone(), payload: payload.clone() }
             }

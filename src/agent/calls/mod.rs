@@ -39,6 +39,7 @@ pub(super) fn open(
                 Checked::Answered(content)
             }
             None if end.is_some() => Checked::Waiting,
+            None if slot.too_long => Checked::Bad(error::arguments_too_long(&call.call.name, limits.max_arguments)),
             None => call.check(tools, transcript, spent, limits),
         };
         match checked {

@@ -4,7 +4,7 @@ use crate::agent::calls::{self, Call};
 use crate::agent::draft::Draft;
 use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
-use crate::agent::stream::Stream;
+use crate::agent::stream::{Around, Stream};
 use crate::agent::{Output, Transcript};
 use crate::protocol::{
     CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, Part, ToolCall,
@@ -26,12 +26,21 @@ impl Run {
             return;
         }
         stream.heard_at = self.at;
+        active.probes = 0;
+        // Whatever the browser says: there is a network.
+        self.online |= std::mem::take(&mut stream.probe);
         let ran = match &event {
             ModelEvent::CallResult { slot, .. } => Some(*slot),
             _ => None,
         };
         let ran = ran.filter(|slot| stream.draft.slot(*slot).is_some_and(|slot| slot.answered.is_none()));
-        let told = stream.collect(event, &mut self.mint, &active.tools, active.usage, self.at);
+        let around = Around {
+            tools: &active.tools,
+            before: active.usage,
+            at: self.at,
+            max_arguments: self.config.limits.max_arguments,
+        };
+        let told = stream.collect(event, &mut self.mint, &around);
         // What the agent behind the wire has run must not be asked for again after a reload.
         let ran = ran.and_then(|slot| stream.draft.slot(slot)).map(|slot| Part::Call(slot.call.clone()));
         let closed = std::iter::from_fn(|| stream.draft.next_closed()).collect::<Vec<_>>();
@@ -66,9 +75,7 @@ impl Run {
         self.save(Entry::Message(answer.clone()));
         self.transcript.push(Message::Assistant(answer));
         self.event(Event::MessageEnd { message: id, status: MessageStatus::Complete });
-        for call in &mut calls {
-            self.begin_call(&active, call);
-        }
+        self.begin_calls(&active, &mut calls);
         if let Some(reason) = over {
             self.append(calls);
             return self.close(active, reason);
@@ -83,21 +90,14 @@ impl Run {
 
     fn fail_stream(&mut self, call: u64, error: ModelError) {
         if let Some((active, stream)) = self.take_stream(call) {
-            self.keep_broken(&active.tools, stream.draft, MessageStatus::Truncated);
-            self.close(active, EndReason::Error(error));
+            self.broke_off(active, stream, Some(error));
         }
     }
 
     pub(super) fn model_closed(&mut self, call: u64) {
-        let Some((mut active, stream)) = self.take_stream(call) else { return };
-        if active.asked_again || stream.draft.agent_ran() {
-            self.keep_broken(&active.tools, stream.draft, MessageStatus::Truncated);
-            return self.close(active, EndReason::Truncated);
+        if let Some((active, stream)) = self.take_stream(call) {
+            self.broke_off(active, stream, None);
         }
-        active.asked_again = true;
-        self.keep_broken(&active.tools, stream.draft, MessageStatus::Superseded);
-        self.note("The answer broke off before its end; the model is asked again.");
-        self.ask(active);
     }
 
     /// Keeps the words of an answer that did not end well, and lets go of its calls.

@@ -23,24 +23,17 @@ impl Run {
         }
         self.save(Entry::RunStart { run: run.clone(), at: self.at, message: message.clone() });
         self.event(Event::RunStart { run: run.clone(), message });
-        let mut active = Active {
-            run,
-            spent: Spent::default(),
-            usage: Usage::default(),
-            tools: Resolved::default(),
-            asked_again: false,
-        };
+        let mut active = Active::new(run, Spent::default());
         active.spent.pass(self.at, true);
         self.step(active);
     }
 
     pub(super) fn step(&mut self, mut active: Active) {
-        let limits = self.config.limits;
-        if active.spent.steps >= limits.max_steps {
-            return self.close(active, EndReason::MaxSteps { limit: limits.max_steps });
+        if let Some(reason) = self.config.limits.used_up(&active.spent, active.usage) {
+            return self.close(active, reason);
         }
         active.spent.steps += 1;
-        active.asked_again = false;
+        (active.tries, active.silences) = (0, 0);
         active.tools = self.resolve();
         self.tell_of_jobs();
         let tools = active.tools.tags().to_vec();
@@ -56,16 +49,8 @@ impl Run {
         self.registry.resolve(&self.config.profile, &facts)
     }
 
-    pub(super) fn ask(&mut self, active: Active) {
-        self.model_calls += 1;
-        let call = self.model_calls;
-        let message = MessageId(self.mint.mint());
-        self.event(Event::StepStart {
-            run: active.run.clone(),
-            step: active.spent.steps,
-            message: message.clone(),
-            tools: active.tools.tags().to_vec(),
-        });
+    /// Words the step's request, and has it sent.
+    pub(super) fn ask(&mut self, mut active: Active) {
         let mut lasting = self.state.clone();
         lasting.drop_lifetimes(|lifetime| lifetime == Lifetime::Temp);
         let mut request = ModelRequest {
@@ -79,8 +64,24 @@ impl Run {
             options: Names::default(),
         };
         active.tools.edit(&mut request);
+        active.request = Some(request);
+        self.send(active);
+    }
+
+    /// Makes the step's model call, for the first time or again.
+    pub(super) fn call_model(&mut self, active: Active) {
+        let Some(request) = active.request.clone() else { return self.ask(active) };
+        self.model_calls += 1;
+        let call = self.model_calls;
+        let message = MessageId(self.mint.mint());
+        self.event(Event::StepStart {
+            run: active.run.clone(),
+            step: active.spent.steps,
+            message: message.clone(),
+            tools: active.tools.tags().to_vec(),
+        });
         self.outputs.push_back(Output::CallModel { call, request });
-        let stream = Stream { call, draft: Draft::new(message), usage: Usage::default(), heard_at: self.at };
-        self.phase = Phase::Streaming(active, stream);
+        let (draft, usage) = (Draft::new(message), Usage::default());
+        self.phase = Phase::Streaming(active, Stream { call, draft, usage, heard_at: self.at, probe: !self.online });
     }
 }

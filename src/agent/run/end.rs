@@ -9,13 +9,16 @@ use crate::tools::error;
 impl Run {
     pub(super) fn tick(&mut self) {
         let limits = self.config.limits;
-        match &self.phase {
+        match &mut self.phase {
             Phase::Idle | Phase::Interrupted(_) => {}
+            Phase::Waiting(_, waiting) if self.at < waiting.until => {}
+            Phase::Waiting(..) => self.wait_no_longer(),
             Phase::Streaming(active, _) | Phase::Settling(active, _) if active.spent.left_ms(&limits) == 0 => {
                 self.end(EndReason::MaxTime { limit_ms: limits.max_run_ms });
             }
-            Phase::Streaming(_, stream) => {
+            Phase::Streaming(active, stream) => {
                 if self.at >= stream.heard_at.saturating_add(limits.model_idle_ms) {
+                    active.silences += 1;
                     let call = stream.call;
                     self.outputs.push_back(Output::CancelModel { call });
                     self.model_closed(call);
@@ -53,6 +56,7 @@ impl Run {
                 self.keep_broken(&active.tools, stream.draft, MessageStatus::Stopped);
                 self.close(active, reason);
             }
+            Phase::Waiting(active, _) => self.close(active, reason),
             Phase::Settling(active, mut calls) => {
                 for call in calls.iter_mut().filter(|call| !call.is_settled()) {
                     self.cancel_call(call, &reason);

@@ -7,6 +7,7 @@ mod end;
 mod jobs;
 mod resume;
 mod settle;
+mod wait;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,11 +18,12 @@ pub use crate::agent::run::checkpoint::CHECKPOINT_LINES;
 use crate::agent::run::checkpoint::{lines_since_checkpoint, starts_at_checkpoint};
 use crate::agent::run::jobs::Watched;
 use crate::agent::run::resume::Interrupted;
+use crate::agent::run::wait::Waiting;
 use crate::agent::stream::Stream;
 use crate::agent::{Input, Limits, Output, Transcript};
 use crate::protocol::{
     AssistantMessage, CallState, CallView, EndReason, Entry, Event, IdMint, Lifetime, Message, MessageId, Millis,
-    Names, RunId, State, ThreadId, ToolCall, ToolMessage, Usage,
+    ModelRequest, Names, RunId, State, ThreadId, ToolCall, ToolMessage, Usage,
 };
 use crate::tools::{Facts, Policy, Registry, Resolved};
 
@@ -62,6 +64,7 @@ pub struct Run {
     model_calls: u64,
     at: Millis,
     last_end: Option<EndReason>,
+    online: bool,
     /// Lines written since the last checkpoint.
     lines: u32,
     /// What waits for the thread to be read whole; `None` where it is.
@@ -72,6 +75,8 @@ pub struct Run {
 enum Phase {
     Idle,
     Streaming(Active, Stream),
+    /// The model is asked later.
+    Waiting(Active, Waiting),
     Settling(Active, Vec<Call>),
     /// A run that a journal left open; it waits to be taken up.
     Interrupted(Interrupted),
@@ -85,8 +90,21 @@ struct Active {
     usage: Usage,
     /// The tools this step may call, as they were when the model was asked.
     tools: Resolved,
-    /// Whether this step's answer has been asked for again already.
-    asked_again: bool,
+    /// What this step's model is asked, word for word, however many times.
+    request: Option<ModelRequest>,
+    /// How many times it has been asked again.
+    tries: u32,
+    /// How many times it has said nothing for too long.
+    silences: u32,
+    /// How many times the network has been looked for.
+    probes: u32,
+}
+
+impl Active {
+    fn new(run: RunId, spent: Spent) -> Self {
+        let (usage, tools) = (Usage::default(), Resolved::default());
+        Self { run, spent, usage, tools, request: None, tries: 0, silences: 0, probes: 0 }
+    }
 }
 
 impl Run {
@@ -109,6 +127,7 @@ impl Run {
             model_calls: 0,
             at: 0,
             last_end: None,
+            online: true,
             lines: 0,
             waiting: None,
         }
@@ -152,7 +171,7 @@ impl Run {
     pub fn answer_so_far(&self) -> Option<AssistantMessage> {
         match &self.phase {
             Phase::Streaming(_, stream) => Some(stream.draft.so_far()),
-            Phase::Idle | Phase::Settling(..) | Phase::Interrupted(_) => None,
+            Phase::Idle | Phase::Waiting(..) | Phase::Settling(..) | Phase::Interrupted(_) => None,
         }
     }
 
@@ -209,6 +228,7 @@ impl Run {
             Phase::Streaming(active, stream) => {
                 Some(working(active).min(stream.heard_at.saturating_add(self.config.limits.model_idle_ms)))
             }
+            Phase::Waiting(_, waiting) => Some(waiting.until),
             Phase::Settling(active, calls) => {
                 calls.iter().filter_map(Call::deadline).min().map(|deadline| deadline.min(working(active)))
             }
@@ -232,7 +252,9 @@ impl Run {
             Input::UserMessage(text) => self.begin(Some(text)),
             Input::Resume => self.resume(),
             Input::Retry if self.is_interrupted() => self.resume(),
+            Input::Retry if matches!(self.phase, Phase::Waiting(..)) => self.wait_no_longer(),
             Input::Retry => self.begin(None),
+            Input::Online(online) => self.take_online(online),
             Input::Model { call, event } => self.model(call, event),
             Input::ModelClosed { call } => self.model_closed(call),
             Input::ToolOutcome { call, answer } => self.tool_outcome(&call, answer),
@@ -247,7 +269,8 @@ impl Run {
         self.at = at.max(self.at);
         match &mut self.phase {
             Phase::Idle | Phase::Interrupted(_) => {}
-            Phase::Streaming(active, _) => active.spent.pass(self.at, true),
+            Phase::Streaming(active, stream) => active.spent.pass(self.at, !stream.probe),
+            Phase::Waiting(active, _) => active.spent.pass(self.at, false),
             Phase::Settling(active, calls) => {
                 let working = calls.iter().any(|call| call.deadline().is_some());
                 active.spent.pass(self.at, working);

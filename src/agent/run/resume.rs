@@ -12,13 +12,13 @@
 //!
 //! A model that was still answering is asked again; a run whose end was decided is ended.
 
-use crate::agent::calls::{self, Call};
+use crate::agent::calls::{self, Call, State};
 use crate::agent::draft::Slot;
 use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::transcript::{OpenStep, Unfinished};
-use crate::protocol::{AssistantMessage, EndReason, Event, MessageStatus, Replay, RunId, Scope, ToolCall, Usage};
-use crate::tools::{Definition, Resolved, error};
+use crate::protocol::{AssistantMessage, EndReason, Event, MessageStatus, Replay, RunId, Scope, ToolCall};
+use crate::tools::{Definition, error};
 
 /// A run that was cut off.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Run {
         let Some(Interrupted { run, step, open }) = self.take_interrupted() else { return };
         self.last_end = None;
         self.event(Event::RunStart { run: run.clone(), message: None });
-        let mut active = self.active(run, step);
+        let mut active = Active::new(run, Spent::up_to(step));
         active.tools = self.resolve();
         active.spent.pass(self.at, true);
         match open.answer.clone() {
@@ -113,15 +113,18 @@ impl Run {
                 made.settle(&error);
                 return self.announce(made);
             }
-            return self.start_call(active, made);
+            made.state = State::Queued;
+        } else if self.may_run(made) {
+            made.state = State::Queued;
+        } else {
+            self.announce(made);
         }
-        self.begin_call(active, made);
     }
 
     /// Settles the calls of a run that is not taken up, and gives it back to be closed.
     pub(super) fn give_up(&mut self, interrupted: Interrupted) -> Active {
         let Interrupted { run, step, open } = interrupted;
-        let active = self.active(run, step);
+        let active = Active::new(run, Spent::up_to(step));
         self.settle_as_interrupted(&active, open);
         active
     }
@@ -151,16 +154,6 @@ impl Run {
                 self.phase = other;
                 None
             }
-        }
-    }
-
-    fn active(&self, run: RunId, step: u32) -> Active {
-        Active {
-            run,
-            spent: Spent::up_to(step),
-            usage: Usage::default(),
-            tools: Resolved::default(),
-            asked_again: false,
         }
     }
 }

@@ -12,16 +12,41 @@ use crate::protocol::{
 use crate::tools::{Definition, error};
 
 impl Run {
-    /// Starts a ready call, or asks, or tells how it was settled.
-    pub(super) fn begin_call(&mut self, active: &Active, call: &mut Call) {
-        if matches!(call.state, State::Ready) && call.judge(&self.policy, &self.state, &self.transcript) {
-            self.start_call(active, call);
-        } else {
-            self.announce(call);
+    /// Starts the ready calls, or asks, or tells how they were settled.
+    pub(super) fn begin_calls(&mut self, active: &Active, calls: &mut [Call]) {
+        for at in 0..calls.len() {
+            if self.may_run(&mut calls[at]) {
+                self.queue_call(active, calls, at);
+            } else {
+                self.announce(&mut calls[at]);
+            }
         }
     }
 
-    pub(super) fn start_call(&mut self, active: &Active, call: &mut Call) {
+    /// Judges a ready call.
+    pub(super) fn may_run(&self, call: &mut Call) -> bool {
+        matches!(call.state, State::Ready) && call.judge(&self.policy, &self.state, &self.transcript)
+    }
+
+    // It starts at once where there is room, or else when another one is settled.
+    fn queue_call(&mut self, active: &Active, calls: &mut [Call], at: usize) {
+        calls[at].state = State::Queued;
+        self.start_queued(active, calls);
+        if matches!(calls[at].state, State::Queued) {
+            self.event(Event::Call(calls[at].view(self.at)));
+        }
+    }
+
+    // As many as there is room for, in the order they were asked for.
+    fn start_queued(&mut self, active: &Active, calls: &mut [Call]) {
+        let running = calls.iter().filter(|call| call.deadline().is_some()).count();
+        let room = self.config.limits.max_parallel.max(1).saturating_sub(running);
+        for call in calls.iter_mut().filter(|call| matches!(call.state, State::Queued)).take(room) {
+            self.start_call(active, call);
+        }
+    }
+
+    fn start_call(&mut self, active: &Active, call: &mut Call) {
         let Some(tool) = call.tool.clone() else { return };
         call.start(self.at, &self.config.limits);
         self.save(Entry::CallStart { call: call.call.id.clone(), at: self.at, scope: tool.scope });
@@ -99,26 +124,30 @@ impl Run {
 
     pub(super) fn decide(&mut self, id: &ToolCallId, decision: Decision) {
         let Some((active, mut calls)) = self.take_calls() else { return };
-        let asked = |call: &&mut Call| call.call.id == *id && matches!(call.state, State::Asked { .. });
-        if let Some(call) = calls.iter_mut().find(asked) {
-            self.decide_call(&active, call, decision);
+        let asked = |call: &Call| call.call.id == *id && matches!(call.state, State::Asked { .. });
+        if let Some(at) = calls.iter().position(asked)
+            && self.decide_call(&active, &mut calls[at], decision)
+        {
+            self.queue_call(&active, &mut calls, at);
         }
         // A yes that holds for its tool holds for the other calls of it that wait.
-        for call in &mut calls {
-            if call.is_granted(&self.policy, &self.state, &self.transcript) {
-                self.start_call(&active, call);
+        for at in 0..calls.len() {
+            if calls[at].is_granted(&self.policy, &self.state, &self.transcript) {
+                self.queue_call(&active, &mut calls, at);
             }
         }
         self.settle_or_wait(active, calls);
     }
 
-    fn decide_call(&mut self, active: &Active, call: &mut Call, decision: Decision) {
+    /// Takes a decision; `true` where the call may run now.
+    fn decide_call(&mut self, active: &Active, call: &mut Call, decision: Decision) -> bool {
         let id = call.call.id.clone();
         let holds = matches!(call.state, State::Asked { once: true, .. });
         match decision {
             Decision::Approve { arguments, payload } => {
                 if let Err(error) = call.approve(arguments.clone(), payload, &active.tools) {
-                    return self.event(Event::DecisionRefused { call: id, reason: error.message });
+                    self.event(Event::DecisionRefused { call: id, reason: error.message });
+                    return false;
                 }
                 if let Some(tool) = call.tool.as_deref().filter(|_| holds) {
                     self.policy.grant(tool);
@@ -127,7 +156,7 @@ impl Run {
                     self.transcript.change_arguments(&id, arguments.clone());
                 }
                 self.save(Entry::Decision { call: id, approved: true, arguments, payload: call.payload.clone() });
-                self.start_call(active, call);
+                true
             }
             Decision::Deny { reason } => {
                 self.save(Entry::Decision {
@@ -138,6 +167,7 @@ impl Run {
                 });
                 call.settle(&error::denied(&call.call.name, reason.as_deref()));
                 self.announce(call);
+                false
             }
         }
     }
@@ -152,7 +182,8 @@ impl Run {
         }
     }
 
-    pub(super) fn settle_or_wait(&mut self, active: Active, calls: Vec<Call>) {
+    pub(super) fn settle_or_wait(&mut self, active: Active, mut calls: Vec<Call>) {
+        self.start_queued(&active, &mut calls);
         if !calls.iter().all(Call::is_settled) {
             self.phase = Phase::Settling(active, calls);
             return;

@@ -54,7 +54,7 @@ pub(super) async fn read(
     let permit = gateway.tool_permit().ok_or_else(Refusal::busy)?;
     let call = key_of(headers)?;
     let user = gateway.identify(headers).await?;
-    let Json(mut body) = body.map_err(|why| Refusal::new(why.status(), "invalid_json", why.body_text()))?;
+    let Json(mut body) = body.map_err(|why| Refusal::unreadable("invalid_json", &why))?;
     may_call(definition, user.as_ref())?;
     let key = Key { user: user.as_ref().map(|user| user.id.clone()), call: call.clone() };
     let approved = body["context"]["approved"] == true;

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::gateway::Secret;
 use crate::gateway::http::spec::Spec;
-use crate::protocol::{Outcome, Replay, ToolError};
+use crate::protocol::{JsonFault, Outcome, Replay, ToolError, parse_json};
 use crate::tools::error;
 
 /// What came back.
@@ -48,7 +48,7 @@ pub(super) fn read(told: &Told, spec: &Spec, replay: Replay, tool: &str) -> Outc
     }
     let value = match told.value() {
         Ok(value) => without(value, &secrets),
-        Err(why) => return fault(why),
+        Err(why) => return fault(&why),
     };
     let Some(pointer) = &spec.result else { return Outcome::Result(value) };
     match value.pointer(pointer) {
@@ -58,18 +58,22 @@ pub(super) fn read(told: &Told, spec: &Spec, replay: Replay, tool: &str) -> Outc
 }
 
 impl Told {
-    fn value(&self) -> Result<Value, &'static str> {
+    fn value(&self) -> Result<Value, String> {
         if self.body.is_empty() {
             return Ok(Value::Null);
         }
         let kind = self.kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         if kind == "application/json" || kind.ends_with("+json") {
-            return serde_json::from_slice(&self.body).map_err(|_| "its answer is no JSON, though it says so");
+            let text = String::from_utf8_lossy(&self.body);
+            return parse_json(&text).map_err(|why| match why {
+                JsonFault::TooDeep => format!("its answer is {why}"),
+                JsonFault::Invalid(_) => "its answer is no JSON, though it says so".to_owned(),
+            });
         }
         if kind.starts_with("text/") {
             return Ok(Value::from(String::from_utf8_lossy(&self.body).into_owned()));
         }
-        Err("its answer is neither JSON nor text")
+        Err("its answer is neither JSON nor text".to_owned())
     }
 }
 

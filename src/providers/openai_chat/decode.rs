@@ -121,7 +121,8 @@ impl ChatDecoder {
         }
         if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
             let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or_default();
-            let usage = Usage { input_tokens: count("prompt_tokens"), output_tokens: count("completion_tokens") };
+            let (input_tokens, output_tokens) = (count("prompt_tokens"), count("completion_tokens"));
+            let usage = Usage { input_tokens, output_tokens, cost_micros: None };
             self.ready.push_back(ModelEvent::Usage(usage));
         }
         let Some(choice) = chunk.pointer("/choices/0") else { return };

@@ -19,9 +19,9 @@ use std::sync::Arc;
 use send_wrapper::SendWrapper;
 use web_sys::HtmlElement;
 
-use crate::agent::Decision;
+use crate::agent::{Decision, Limits};
 use crate::browser::tools::{BrowserTools, built_in};
-use crate::browser::{Database, Gateway, PageLife, Services, Watcher, current_thread};
+use crate::browser::{Database, Gateway, Network, PageLife, Services, Watcher, current_thread};
 use crate::protocol::{Answer, Event, ThreadId, ToolCallId};
 use crate::session::Handle;
 use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
@@ -45,6 +45,8 @@ pub struct Options {
     pub profile: String,
     /// The language of labels, as a BCP 47 tag.
     pub language: String,
+    /// How far a run may go.
+    pub limits: Limits,
     /// The thread to open; empty for the one this tab had open, or a new one.
     pub thread: String,
     /// The name of the browser's database; empty for `pagehand`.
@@ -79,6 +81,8 @@ struct Inner {
     served: Cell<bool>,
     /// Hears of the page being left, and of its coming back out of the browser's cache.
     life: RefCell<Option<PageLife>>,
+    /// Hears of the network going and coming.
+    network: RefCell<Option<Network>>,
 }
 
 impl App {
@@ -137,11 +141,13 @@ impl App {
                 metrics,
                 served: Cell::new(false),
                 life: RefCell::default(),
+                network: RefCell::default(),
                 options,
             }
         });
         let app = Self { store, inner: SendWrapper::new(inner) };
         app.hear_page_life();
+        app.hear_network();
         app.publish();
         app.load_served();
         app
@@ -206,6 +212,7 @@ impl App {
         self.inner.thread.borrow().leave();
         self.inner.services.drifted.take();
         self.inner.life.take();
+        self.inner.network.take();
         self.inner.catalog.borrow_mut().close_all();
     }
 

@@ -14,11 +14,11 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::{Either, pending, select};
 use futures::{FutureExt, StreamExt, select_biased};
 
-use crate::agent::{CHECKPOINT_LINES, Config, Limits, Run, Transcript};
+use crate::agent::{CHECKPOINT_LINES, Config, Run, Transcript};
 use crate::browser::tools::BrowserTools;
 use crate::browser::{
-    Artifacts, BrowserHost, Channel, Claim, Database, Gateway, Journal, Lock, Mirror, OpenError, Opened, PageWord,
-    Services, ThreadServices, Told, Watcher, random_seed, sleep,
+    Artifacts, BrowserHost, Channel, Claim, Database, Gateway, Journal, Lock, Mirror, Network, OpenError, Opened,
+    PageWord, Services, ThreadServices, Told, Watcher, random_seed, sleep,
 };
 use crate::protocol::{EndReason, Event, IdMint, ThreadId};
 use crate::session::{Ended, Handle, Inputs, Kept, drive};
@@ -233,6 +233,7 @@ impl Life {
         // that was cut off is taken up: the message may be meant to replace it.
         let waiting = self.inputs.take_waiting();
         (self.hooks.owned)();
+        self.stopping.iter().for_each(|handle| handle.online(Network::is_there()));
         self.stopping.iter().for_each(|handle| handle.say_again(waiting.clone()));
         (self.hooks.resume)();
         let (gateway, tools) = (self.gateway.clone(), Rc::clone(&self.tools));
@@ -420,7 +421,7 @@ impl Life {
             agent: self.options.agent.clone(),
             profile: self.options.profile.clone(),
             instructions: self.options.instructions.clone(),
-            limits: Limits::default(),
+            limits: self.options.limits,
             checkpoint_lines: CHECKPOINT_LINES,
             seed: random_seed(),
         }

@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use crate::agent::Transcript;
 use crate::browser::tools::BrowserTools;
-use crate::browser::{Database, Gateway, Life, PageLife, Services, Shelf, ThreadInfo, Watcher, set_current_thread};
+use crate::browser::{
+    Database, Gateway, Life, Network, PageLife, Services, Shelf, ThreadInfo, Watcher, set_current_thread,
+};
 use crate::protocol::ThreadId;
 use crate::ui::app::thread::{Hooks, Place, Thread, fresh_id, start};
 use crate::ui::app::{App, Inner, Options};
@@ -178,6 +180,19 @@ impl App {
                 }
                 // Another page of this tab may have gone on.
                 Life::Returned => app.put_up(&Up { id: app.thread(), fresh: false, remembered: true }),
+            }
+        });
+    }
+
+    pub(super) fn hear_network(&self) {
+        let (inner, store) = (Rc::downgrade(&self.inner), self.store.clone());
+        *self.inner.network.borrow_mut() = Network::listen(move |online| {
+            let Some(inner) = inner.upgrade() else { return };
+            let app = Self { store: store.clone(), inner: SendWrapper::new(inner) };
+            app.handle().online(online);
+            // A panel that was opened without a network knows no tools of the gateway yet.
+            if online && !app.inner.served.get() {
+                leptos::task::spawn_local(async move { app.fetch_served().await });
             }
         });
     }

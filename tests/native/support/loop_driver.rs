@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pagehand::agent::{CHECKPOINT_LINES, Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
 use pagehand::protocol::{
     CallView, Entry, Event, FinishReason, Message, MessageId, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome,
-    Replay, Scope, ThreadId, ToolCallId, ToolError, delta_to_json,
+    Replay, Scope, ThreadId, ToolCallId, ToolError, Wait, delta_to_json,
 };
 use pagehand::tools::Registry;
 use serde_json::{Value, json};
@@ -35,6 +35,7 @@ pub(crate) struct Loop {
     pub(crate) cancelled_models: Vec<u64>,
     model: u64,
     registry: Arc<Registry>,
+    limits: Limits,
 }
 
 /// A call as a model makes it: its id (empty for none), the tool, the arguments' text.
@@ -75,6 +76,7 @@ impl Loop {
             cancelled_models: Vec::new(),
             model: 0,
             registry: Arc::default(),
+            limits,
         };
         made.tools(every_kind());
         made
@@ -82,7 +84,7 @@ impl Loop {
 
     /// The same thread after a reload.
     pub(crate) fn reload(&mut self) {
-        self.run = Run::restore(config(Limits::default(), 2 + self.journal.len() as u64), &self.journal);
+        self.run = Run::restore(config(self.limits, 2 + self.journal.len() as u64), &self.journal);
         self.drain();
         self.tools(every_kind());
     }
@@ -110,6 +112,12 @@ impl Loop {
     pub(crate) fn wait(&mut self, ms: Millis) {
         self.at += ms;
         self.give(Input::Tick);
+    }
+
+    /// The time comes that the machine waits for.
+    pub(crate) fn again(&mut self) {
+        let due = self.run.wake_at().expect("it waits for nothing");
+        self.wait(due - self.at);
     }
 
     pub(crate) fn model(&mut self, event: ModelEvent) {
@@ -272,6 +280,7 @@ impl Loop {
         self.drain();
         assert_valid(self.run.transcript().messages(), self.run.is_running() || self.run.is_interrupted());
         self.assert_settled_once();
+        self.assert_few_at_once();
         self.assert_journal_is_the_thread();
     }
 
@@ -286,6 +295,7 @@ impl Loop {
                 Output::Event(event) => self.events.push(event),
                 Output::CallModel { call, request } => {
                     assert_valid(&request.messages, false);
+                    self.assert_asks_the_same_again(&request);
                     self.model = call;
                     self.requests.push(request);
                 }
@@ -322,6 +332,27 @@ impl Loop {
         if let Some(schema) = self.registry.schema(&request.name) {
             assert_eq!(schema.check(&request.arguments), Ok(()), "{} runs with unfit arguments", request.name);
         }
+    }
+
+    // A request that is sent again is the one that failed.
+    fn assert_asks_the_same_again(&self, request: &ModelRequest) {
+        let last = self.events.iter().rev().find(|event| match event {
+            Event::Waiting { why: Wait::Retry { .. }, .. } | Event::RunStart { .. } => true,
+            Event::MessageEnd { status, .. } => *status == MessageStatus::Complete,
+            _ => false,
+        });
+        if matches!(last, Some(Event::Waiting { .. })) {
+            assert_eq!(Some(request), self.requests.last(), "another request is sent in its place");
+        }
+    }
+
+    fn assert_few_at_once(&self) {
+        let mut states = BTreeMap::new();
+        for view in self.views() {
+            states.insert(&view.id, view.state.as_str());
+        }
+        let running = states.values().filter(|state| **state == "running").count();
+        assert!(running <= self.limits.max_parallel, "{running} calls run at once");
     }
 
     // A job is waited for only where the journal says that its call started it.

@@ -22,15 +22,23 @@ fn word(event: &ModelEvent) -> String {
         ModelEvent::CallArguments { slot, text } => format!("whole args {slot} {text}"),
         ModelEvent::CallEncrypted { slot, value } => format!("encrypted {slot} {value}"),
         ModelEvent::CallResult { slot, content } => format!("result {slot} {content}"),
-        ModelEvent::Usage(usage) => format!("usage {} {}", usage.input_tokens, usage.output_tokens),
+        ModelEvent::Usage(usage) => {
+            let cost = usage.cost_micros.map(|micros| format!(" cost {micros}")).unwrap_or_default();
+            format!("usage {} {}{cost}", usage.input_tokens, usage.output_tokens)
+        }
         ModelEvent::Finish(FinishReason::Done) => "finish done".to_owned(),
         ModelEvent::Finish(FinishReason::Calls) => "finish calls".to_owned(),
         ModelEvent::Finish(FinishReason::Length) => "finish length".to_owned(),
         ModelEvent::Finish(FinishReason::Refused) => "finish refused".to_owned(),
         ModelEvent::Finish(FinishReason::Other(word)) => format!("finish {word}"),
-        ModelEvent::Error(ModelError { kind, message, retry_after_ms }) => {
+        ModelEvent::Error(ModelError { kind, message, retry_after_ms, retry }) => {
             let wait = retry_after_ms.map(|ms| format!(" after {ms} ms")).unwrap_or_default();
-            format!("error {}{wait}: {message}", kind.as_str())
+            let retry = match retry {
+                None => "",
+                Some(true) => " retry",
+                Some(false) => " final",
+            };
+            format!("error {}{wait}{retry}: {message}", kind.as_str())
         }
         ModelEvent::Replace(text) => format!("replaced by {text}"),
         ModelEvent::Note(words) => format!("note {words}"),

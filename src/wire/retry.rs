@@ -1,0 +1,77 @@
+//! What the head of an HTTP answer says about asking again (RFC 9110 §10.2.3, and the headers that model servers added).
+//! Knows nothing of what was asked.
+//!
+//! | header | says |
+//! |---|---|
+//! | `x-should-retry` | whether it may help, whatever the status |
+//! | `retry-after-ms` | when, in milliseconds |
+//! | `retry-after` | when, in seconds or as a date |
+
+/// What a head says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RetryAdvice {
+    /// Whether to ask again; `None` where it does not say.
+    pub retry: Option<bool>,
+    /// How long to wait, in milliseconds.
+    pub after_ms: Option<u64>,
+}
+
+impl RetryAdvice {
+    /// Reads a head; `now_ms` is the time of the reader's clock, for a date where the head has none of its own.
+    pub fn read(header: impl Fn(&str) -> Option<String>, now_ms: u64) -> Self {
+        let retry = header("x-should-retry").and_then(|text| match text.trim() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        });
+        let ms = || Some(decimal(&header("retry-after-ms")?)? / 1000);
+        let seconds_or_date = || {
+            let text = header("retry-after")?;
+            // Two clocks seldom agree, so a date is held against the clock it was made by.
+            let now = || header("date").and_then(|text| date_ms(&text)).unwrap_or(now_ms);
+            decimal(&text).or_else(|| Some(date_ms(&text)?.saturating_sub(now())))
+        };
+        Self { retry, after_ms: ms().or_else(seconds_or_date) }
+    }
+}
+
+/// A decimal number, times 1000: seconds in milliseconds. One too great to be counted is the greatest there is.
+#[must_use]
+pub fn decimal(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !are_digits(whole) || !are_digits(fraction) {
+        return None;
+    }
+    let digit = |at: usize| fraction.as_bytes().get(at).map_or(0, |byte| u64::from(byte - b'0'));
+    let thousandths = digit(0) * 100 + digit(1) * 10 + digit(2);
+    let whole = whole.parse::<u64>().unwrap_or(u64::MAX);
+    Some(whole.saturating_mul(1000).saturating_add(thousandths))
+}
+
+/// An HTTP date in milliseconds since the Unix epoch, in any of its three forms (RFC 9110 §5.6.7).
+fn date_ms(text: &str) -> Option<u64> {
+    // The day's name says nothing that the rest does not.
+    let words: Vec<&str> = text.trim().split([' ', ',', '-']).filter(|word| !word.is_empty()).collect();
+    let (year, month, day, time) = match words[..] {
+        [_, day, month, year, time, "GMT"] => (year, month, day, time),
+        [_, month, day, time, year] => (year, month, day, time),
+        _ => return None,
+    };
+    let year = match year.parse::<u64>().ok()? {
+        short @ 0..70 => short + 2000,
+        short @ 70..100 => short + 1900,
+        long @ 1970..=9999 => long,
+        _ => return None,
+    };
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = months.iter().position(|name| *name == month)? as u64;
+    let day = day.parse::<u64>().ok().filter(|day| (1..=31).contains(day))?;
+    let mut clock = time.split(':').map(|part| part.parse::<u64>().ok().filter(|part| *part <= 60));
+    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
+    // Years counted from March end with the leap day (Hinnant, "chrono-compatible low-level date algorithms").
+    let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
+    let since_epoch = days.checked_sub(719_468)?;
+    Some((((since_epoch * 24 + hour) * 60 + minute) * 60 + second) * 1000)
+}

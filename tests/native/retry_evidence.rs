@@ -1,0 +1,118 @@
+//! Whether and when to ask again: what heads and bodies of answers say.
+
+use pagehand::protocol::ModelErrorKind;
+use pagehand::providers::openai_chat::error_in;
+use pagehand::wire::retry::{RetryAdvice, decimal};
+use serde_json::{Value, json};
+
+// Wed, 21 Oct 2026 07:27:00 GMT
+const NOW: u64 = 1_792_567_620_000;
+
+fn advice(headers: &[(&str, &str)]) -> (Option<bool>, Option<u64>) {
+    let header = |name: &str| headers.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
+    let RetryAdvice { retry, after_ms } = RetryAdvice::read(header, NOW);
+    (retry, after_ms)
+}
+
+/// A head, and what it says.
+type Case<'a> = (&'a [(&'a str, &'a str)], (Option<bool>, Option<u64>));
+
+#[test]
+fn a_head_is_read_in_the_order_of_its_evidence() {
+    let cases: &[Case<'_>] = &[
+        (&[], (None, None)),
+        (&[("x-should-retry", "true")], (Some(true), None)),
+        (&[("x-should-retry", " false "), ("retry-after", "3")], (Some(false), Some(3_000))),
+        (&[("x-should-retry", "perhaps")], (None, None)),
+        (&[("retry-after-ms", "250"), ("retry-after", "9")], (None, Some(250))),
+        (&[("retry-after-ms", "250.9")], (None, Some(250))),
+        (&[("retry-after-ms", "soon"), ("retry-after", "9")], (None, Some(9_000))),
+        (&[("retry-after", " 2 ")], (None, Some(2_000))),
+        (&[("retry-after", "1.5")], (None, Some(1_500))),
+        (&[("retry-after", "0")], (None, Some(0))),
+        (&[("retry-after", "-1")], (None, None)),
+        (&[("retry-after", "18446744073709551615")], (None, Some(u64::MAX))),
+        (&[("retry-after", "99999999999999999999999")], (None, Some(u64::MAX))),
+        (&[("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT")], (None, Some(60_000))),
+        (&[("retry-after", "Wednesday, 21-Oct-26 07:28:00 GMT")], (None, Some(60_000))),
+        (&[("retry-after", "Wed Oct 21 07:28:00 2026")], (None, Some(60_000))),
+        (&[("retry-after", "Wed, 21 Oct 2026 07:26:00 GMT")], (None, Some(0))),
+        (&[("retry-after", "Thu, 01 Jan 1970 00:00:00 GMT")], (None, Some(0))),
+        // A clock that is an hour behind ours.
+        (
+            &[("retry-after", "Wed, 21 Oct 2026 06:28:00 GMT"), ("date", "Wed, 21 Oct 2026 06:27:50 GMT")],
+            (None, Some(10_000)),
+        ),
+    ];
+    for (headers, expected) in cases {
+        assert_eq!(advice(headers), *expected, "{headers:?}");
+    }
+    for nonsense in
+        ["Wed, 99 Oct 2026 07:28:00 GMT", "Wed, 21 Okt 2026 07:28:00 GMT", "21 Oct", "", "Wed, 21 Oct 12 7 GMT"]
+    {
+        assert_eq!(advice(&[("retry-after", nonsense)]).1, None, "{nonsense}");
+    }
+}
+
+#[test]
+fn dates_are_days_since_1970() {
+    let at = |date: &str| advice(&[("retry-after", date), ("date", "Thu, 01 Jan 1970 00:00:00 GMT")]).1.unwrap() / 1000;
+    assert_eq!(at("Thu, 01 Jan 1970 00:00:01 GMT"), 1);
+    assert_eq!(at("Tue, 29 Feb 2000 12:00:00 GMT"), 951_825_600);
+    assert_eq!(at("Wed, 01 Mar 2000 00:00:00 GMT"), 951_868_800);
+    assert_eq!(at("Fri, 31 Dec 2100 23:59:59 GMT"), 4_133_980_799);
+    assert_eq!(decimal("45.8"), Some(45_800));
+    assert_eq!(decimal("."), None);
+}
+
+#[test]
+fn a_body_says_what_its_head_left_out() {
+    use ModelErrorKind::{Auth, BadRequest, RateLimit, Upstream};
+    let delay = json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "45.8s" });
+    let quota =
+        |id: &str| json!({ "@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{ "quotaId": id }] });
+    let google = |details: Vec<Value>| json!([{ "error": { "code": 429, "status": "RESOURCE_EXHAUSTED", "message": "Quota.", "details": details } }]);
+    let cases = [
+        (json!({ "error": { "message": "m", "code": "insufficient_quota" } }), RateLimit, Some(false), None),
+        (
+            json!({ "error": { "message": "m", "type": "insufficient_quota", "code": null } }),
+            RateLimit,
+            Some(false),
+            None,
+        ),
+        (
+            json!({ "error": { "message": "m", "type": "tokens", "code": "rate_limit_exceeded" } }),
+            RateLimit,
+            None,
+            None,
+        ),
+        (json!({ "error": { "message": "m", "type": "invalid_request_error" } }), BadRequest, None, None),
+        (json!({ "error": { "message": "m", "type": "authentication_error" } }), Auth, None, None),
+        (json!({ "error": { "message": "m", "type": "overloaded_error" } }), Upstream, None, None),
+        (json!({ "error": { "message": "m", "code": 503 } }), Upstream, None, None),
+        (
+            json!({ "error": { "message": "m", "code": "tool_use_failed", "type": "invalid_request_error" } }),
+            BadRequest,
+            Some(true),
+            None,
+        ),
+        (google(vec![delay.clone()]), RateLimit, None, Some(45_800)),
+        (
+            google(vec![quota("GenerateRequestsPerMinutePerProjectPerModel"), delay.clone()]),
+            RateLimit,
+            None,
+            Some(45_800),
+        ),
+        (
+            google(vec![quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), delay]),
+            RateLimit,
+            Some(false),
+            Some(45_800),
+        ),
+        (google(vec![json!({ "retryDelay": 45 }), json!(7)]), RateLimit, None, None),
+    ];
+    for (body, kind, retry, wait) in cases {
+        let error = error_in(&body).unwrap();
+        assert_eq!((error.kind, error.retry, error.retry_after_ms), (kind, retry, wait), "{body}");
+    }
+}
