@@ -76,7 +76,13 @@ fn cors(origins: &[String]) -> CorsLayer {
             header::ACCEPT,
             HeaderName::from_static("idempotency-key"),
             HeaderName::from_static("pagehand-definition"),
+            HeaderName::from_static(call::AGE),
         ])
-        .expose_headers([header::RETRY_AFTER, HeaderName::from_static(call::REPLAYED)])
+        .expose_headers([
+            header::RETRY_AFTER,
+            HeaderName::from_static("retry-after-ms"),
+            HeaderName::from_static("x-should-retry"),
+            HeaderName::from_static(call::REPLAYED),
+        ])
         .max_age(std::time::Duration::from_secs(600))
 }
