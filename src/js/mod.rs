@@ -357,14 +357,39 @@ fn to_js(value: &serde_json::Value) -> JsValue {
     js_sys::JSON::parse(&value.to_string()).unwrap_or(JsValue::NULL)
 }
 
-/// JavaScript's value as JSON; `undefined` is null.
-fn from_js(value: &JsValue) -> Result<Value, String> {
+// More than this the page should not hold; what is too long to be read at once is kept as an artifact.
+const MAX_CHARACTERS: usize = 8 * 1024 * 1024;
+
+/// Why a value of JavaScript is not taken.
+enum NotJson {
+    TooLong,
+    Words(String),
+}
+
+/// JavaScript's value as JSON; `undefined` is null. Measured before any of it is ours.
+fn to_json(value: &JsValue) -> Result<Value, NotJson> {
     if value.is_undefined() {
         return Ok(Value::Null);
     }
-    let text = js_sys::JSON::stringify(value).map_err(|thrown| thrown_words(&thrown))?;
-    let text = text.as_string().ok_or("it is not JSON")?;
-    serde_json::from_str(&text).map_err(|why| why.to_string())
+    let text = js_sys::JSON::stringify(value).map_err(|thrown| NotJson::Words(thrown_words(&thrown)))?;
+    if text.length() as usize > MAX_CHARACTERS {
+        return Err(NotJson::TooLong);
+    }
+    // Functions and symbols have no JSON.
+    let text = text.as_string().ok_or_else(|| NotJson::Words("it is not JSON".to_owned()))?;
+    serde_json::from_str(&text).map_err(|why| {
+        let why = why.to_string();
+        let is_deep = why.starts_with("recursion limit");
+        NotJson::Words(if is_deep { "it is nested more than 127 levels deep".to_owned() } else { why })
+    })
+}
+
+/// The same with its fault in words.
+fn from_js(value: &JsValue) -> Result<Value, String> {
+    to_json(value).map_err(|why| match why {
+        NotJson::TooLong => format!("it is longer than {} MiB", MAX_CHARACTERS >> 20),
+        NotJson::Words(words) => words,
+    })
 }
 
 fn set(object: &js_sys::Object, name: &str, value: &JsValue) {
