@@ -28,11 +28,11 @@ const SHEET = `
   :host([placement="floating"]) .frame { inset-block-end: 20px; inset-inline-end: 20px; block-size: min(640px, 100dvh - 40px); border: 1px solid light-dark(#d8dee4, #30363f); border-radius: 14px; overflow: hidden; box-shadow: 0 12px 40px rgb(0 0 0 / .28); }
 }`;
 
-// The module's glue and binary, as they are loaded now. A copy that trapped is dead: the next one has addresses of its
-// own, by which the traps of the two are told apart.
-const files = [new URL('./pkg/pagehand.js', import.meta.url), new URL('./pkg/pagehand_bg.wasm', import.meta.url)];
-const addresses = () => files.map(({ href }) => `${href}:`);
-// Those of the copies that are dead.
+// The module's glue, as it is loaded now. A copy that trapped is dead: the glue of the next one has another address, by
+// which the traps of the two are told apart. The binary is the same, and need not be fetched again.
+const glue = new URL('./pkg/pagehand.js', import.meta.url);
+const binary = new URL('./pkg/pagehand_bg.wasm', import.meta.url);
+// The addresses of those that are dead.
 const dead = [];
 // Of each element with a panel, what puts another one in its place.
 const panels = new Set();
@@ -44,7 +44,6 @@ let cause;
 
 /** Loads the WebAssembly once; a failed attempt may be made again. */
 function load() {
-  const [glue, binary] = files;
   loading ??= import(glue.href)
     .then(async (module) => {
       ({ memory } = await module.default({ module_or_path: binary }));
@@ -57,29 +56,30 @@ function load() {
   return loading;
 }
 
-// Whether an error comes out of this copy: its stack begins there. Safari names the glue alone, below the module.
-function isFrom([glue, binary], error) {
-  const stack = String(error?.stack);
-  const top = /^ +at .*|.*@.*/m.exec(stack)?.[0] ?? '';
-  return top.includes(glue) || top.includes(binary) || (/\[wasm code]|wasm:\/\//.test(top) && stack.includes(glue));
+// Whether an error comes out of the copy whose glue is there: its stack begins in the module, and the glue called that.
+// Chrome cuts a deep stack before it names the glue; a dead copy does not get that deep.
+function isFrom(address, error) {
+  const frames = String(error?.stack).split('\n').filter((line) => /^ +at |@/.test(line));
+  const below = frames.find((line) => !/wasm-function\[|\[wasm code]/.test(line));
+  return below ? below.includes(`${address}:`) : address === glue.href && /\/pagehand_bg\b/.test(frames[0]);
 }
 
 // What no code can recover from: a panic, memory or stack at its end.
-const isTrap = (error) => /^(Runtime|Range|Internal)Error$/.test(error?.name) && isFrom(addresses(), error);
+const isTrap = (error) => /^(Runtime|Range|Internal)Error$/.test(error?.name) && isFrom(glue.href, error);
 
 function heard(event) {
   const error = event.error ?? event.reason;
   if (isTrap(error)) restart(error);
   // What still calls a dead copy was told of already.
-  else if (error !== cause && dead.some((copy) => isFrom(copy, error))) event.preventDefault();
+  else if (error !== cause && dead.some((address) => isFrom(address, error))) event.preventDefault();
 }
 
 function restart(error) {
   cause = error;
-  dead.push(addresses());
+  dead.push(glue.href);
   // So that nothing in it goes on beside the next one: whatever it hears, it traps.
   new Uint8Array(memory.buffer).fill(255);
-  for (const url of files) url.searchParams.set('copy', dead.length);
+  glue.searchParams.set('copy', dead.length);
   loading = undefined;
   const now = performance.now();
   times = [...times.filter((time) => now - time < 60_000), now];

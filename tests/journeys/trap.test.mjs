@@ -18,7 +18,7 @@ const spoil = (page, copy = 0) => page.evaluate(async (copy) => {
 
 const poke = (page) => page.evaluate(() => {
   const area = document.querySelector('page-hand').shadowRoot.querySelector('.composer textarea');
-  area.dispatchEvent(new Event('input'));
+  area?.dispatchEvent(new Event('input'));
 });
 
 const restarted = (hand, since) => hand.heard('ready', () => true, hand.events.findIndex((event, at) => at >= since && event.type === 'restart'));
