@@ -372,11 +372,14 @@ fn to_json(value: &JsValue) -> Result<Value, NotJson> {
         return Ok(Value::Null);
     }
     let text = js_sys::JSON::stringify(value).map_err(|thrown| NotJson::Words(thrown_words(&thrown)))?;
+    // Functions and symbols have no JSON: what comes then is no text, though its type says so.
+    if !text.is_string() {
+        return Err(NotJson::Words("it is not JSON".to_owned()));
+    }
     if text.length() as usize > MAX_CHARACTERS {
         return Err(NotJson::TooLong);
     }
-    // Functions and symbols have no JSON.
-    let text = text.as_string().ok_or_else(|| NotJson::Words("it is not JSON".to_owned()))?;
+    let text = String::from(text);
     serde_json::from_str(&text).map_err(|why| {
         let why = why.to_string();
         let is_deep = why.starts_with("recursion limit");

@@ -221,8 +221,8 @@ async fn an_endless_line_ends_the_answer_with_the_limit_in_words_and_lets_go() {
     };
     assert_eq!(error.kind, ModelErrorKind::Protocol);
     assert!(error.message.contains("an event of the stream is longer than 10 MiB"), "{}", error.message);
-    drop(events);
     assert!(asked.is_aborted(), "nobody reads the rest");
+    assert_eq!(events.next().await, None);
 }
 
 #[test]
@@ -374,13 +374,18 @@ async fn a_call_without_an_answer_is_sent_again_as_it_was_under_its_own_key() {
         first.fail();
         for attempt in 0..4 {
             let asked = network.asked("/tools/order_refund").await;
-            assert_eq!((asked.method().as_str(), asked.header("idempotency-key").as_deref()), ("POST", Some("call00001")));
+            assert_eq!(
+                (asked.method().as_str(), asked.header("idempotency-key").as_deref()),
+                ("POST", Some("call00001"))
+            );
             assert_eq!(asked.json().await, sent);
             assert!(asked.header("pagehand-age").unwrap().parse::<u32>().unwrap() < 10_000);
             match attempt {
                 0 => asked.answer_with_headers(200, STREAM).lose(),
                 1 => asked.answer_text(503, &soon, "<h1>Service Unavailable</h1>"),
-                2 => asked.answer_text(429, &soon, "{\"error\":{\"code\":\"busy\",\"message\":\"\",\"retryable\":true}}"),
+                2 => {
+                    asked.answer_text(429, &soon, "{\"error\":{\"code\":\"busy\",\"message\":\"\",\"retryable\":true}}")
+                }
                 _ => asked.answer_json(200, &json!({ "result": "paid" })),
             }
         }
@@ -454,7 +459,9 @@ async fn a_pause_is_as_long_as_the_gateway_says_unless_there_is_no_time_for_it()
     let date = String::from(date);
     let outcome = Gateway::new("/").call_tool(&weather(), hear);
     let answered = async {
-        for (name, value) in [("retry-after", "1"), ("retry-after", date.as_str()), ("retry-after", "99999999999999999999999")] {
+        for (name, value) in
+            [("retry-after", "1"), ("retry-after", date.as_str()), ("retry-after", "99999999999999999999999")]
+        {
             let headers = json!({ name: value }).to_string();
             network.asked("/tools/weather_read").await.answer_text(503, &headers, "");
         }
@@ -469,11 +476,15 @@ async fn a_pause_is_as_long_as_the_gateway_says_unless_there_is_no_time_for_it()
 async fn a_call_that_never_got_an_answer_may_have_taken_effect_where_its_tool_has_any() {
     let network = Network::install();
     type Answer = fn(&Asked);
-    let answers: [Answer; 3] = [Asked::fail, |asked| asked.answer(200).lose(), |asked| {
-        let body = asked.answer_with_headers(200, STREAM);
-        body.send("event: progress\ndata: {}\n\n");
-        body.lose();
-    }];
+    let answers: [Answer; 3] = [
+        Asked::fail,
+        |asked| asked.answer(200).lose(),
+        |asked| {
+            let body = asked.answer_with_headers(200, STREAM);
+            body.send("event: progress\ndata: {}\n\n");
+            body.lose();
+        },
+    ];
     for answer in answers {
         for (request, expected) in [(refund(), ("unknown_outcome", false)), (weather(), ("unreachable", true))] {
             let request = hurried(request);

@@ -81,7 +81,6 @@ async fn a_result_that_is_not_json_is_an_error_that_says_it_ran() {
         "() => 10n",
         "() => { const loop = {}; loop.loop = loop; return loop; }",
         "() => ({ toJSON() { throw new Error('not me'); } })",
-        "() => 'x'.repeat(9 * 1024 * 1024)",
     ];
     for run in results {
         let result = result_of(run).await;
@@ -151,7 +150,11 @@ async fn a_cancelled_tool_hears_of_it_and_its_abort_error_is_no_result() {
 
 #[test]
 async fn a_result_that_is_too_large_is_an_error_with_the_limit_in_it() {
-    for run in ["() => 'x'.repeat(50e6)", "async () => ({ list: Array(1e6).fill('nine chars') })"] {
+    for run in [
+        "() => 'x'.repeat(50e6)",
+        "() => 'x'.repeat(9 * 1024 * 1024)",
+        "async () => ({ list: Array(1e6).fill('nine chars') })",
+    ] {
         let result = result_of(run).await;
         let (code, words, retryable) = told(&result);
         assert_eq!((code, retryable), ("result_too_large", false), "{run}");
@@ -163,11 +166,11 @@ async fn a_result_that_is_too_large_is_an_error_with_the_limit_in_it() {
 async fn a_result_that_is_nested_too_deep_is_an_error_in_words() {
     let nest = |levels: u32| format!("() => {{ let v = 1; for (let i = 0; i < {levels}; i++) v = [v]; return v; }}");
     assert!(result_of(&nest(120)).await.is_array());
-    for (levels, words) in [(200, "it is nested more than 127 levels deep"), (1_000_000, "call stack")] {
+    for levels in [128, 200, 1_000_000] {
         let result = result_of(&nest(levels)).await;
         let (code, message, _) = told(&result);
         assert_eq!(code, "unserializable_result", "{levels}");
-        assert!(message.contains(words), "{message}");
+        assert!(message.contains("it is nested more than 127 levels deep"), "{message}");
     }
 }
 

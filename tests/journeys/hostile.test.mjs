@@ -114,11 +114,8 @@ journey('an agent whose answer is one endless line: the run ends with the limit 
     if (request.url === '/tools') return response.end('{"agent":{"label":"Endless","suggestions":[]},"tools":[]}');
     if (request.url !== '/agent') return response.end('{"problems":[]}');
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: ');
-    const more = () => {
-      while (!response.destroyed && response.write(line));
-    };
-    response.on('drain', more).on('close', cut);
-    more();
+    const writing = setInterval(() => response.write(line), 1);
+    response.on('close', () => (clearInterval(writing), cut()));
   })));
   await page.evaluate((url) => {
     document.querySelector('page-hand').remove();
