@@ -384,7 +384,11 @@ async fn a_call_without_an_answer_is_sent_again_as_it_was_under_its_own_key() {
                 0 => asked.answer_with_headers(200, STREAM).lose(),
                 1 => asked.answer_text(503, &soon, "<h1>Service Unavailable</h1>"),
                 2 => {
-                    asked.answer_text(429, &soon, "{\"error\":{\"code\":\"busy\",\"message\":\"\",\"retryable\":true}}")
+                    asked.answer_text(
+                        429,
+                        &soon,
+                        "{\"error\":{\"code\":\"busy\",\"message\":\"\",\"retryable\":true}}",
+                    );
                 }
                 _ => asked.answer_json(200, &json!({ "result": "paid" })),
             }
