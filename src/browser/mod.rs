@@ -14,6 +14,7 @@ mod server_tool;
 mod services;
 pub mod shared_state;
 mod storage;
+mod tool_answer;
 pub mod tools;
 pub mod url;
 
