@@ -120,7 +120,7 @@ journey('an agent whose answer is one endless line: the run ends with the limit 
   await page.evaluate((url) => {
     document.querySelector('page-hand').remove();
     const element = Object.assign(document.createElement('page-hand'), { gateway: `${url}/`, placement: 'inline' });
-    document.querySelector('main').replaceChildren(element);
+    document.body.prepend(element);
   }, agent.url);
   await hand.composer.waitFor();
   assert.equal(await hand.ask('go on and on'), 'error');

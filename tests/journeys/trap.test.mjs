@@ -151,7 +151,7 @@ journey('both panels of a page are there again, for they share what died', {}, a
   await page.evaluate(async () => {
     const other = Object.assign(document.createElement('page-hand'), { id: 'other', placement: 'inline' });
     other.setAttribute('name', 'other');
-    document.querySelector('main').append(other);
+    document.body.append(other);
     await other.newThread();
   });
   const since = hand.events.length;
