@@ -1,6 +1,8 @@
 // The custom element <page-hand>: its launcher and frame, and the door to the panel, whose WebAssembly is loaded once
 // for all elements of a page: when one is first opened, or when the page has nothing else to do.
 //
+// A module that traps (a panic, memory that ran out) is never called again: a fresh one takes its place in every element.
+//
 // Knows nothing of threads, models or tools. The contract is types.d.ts.
 
 const SHEET = `
@@ -13,24 +15,38 @@ const SHEET = `
 .frame[hidden] { display: none; }
 .mount { block-size: 100%; }
 :host(:not([placement="inline"])) .frame { position: fixed; inset-block-end: 0; inset-inline-end: 0; inline-size: min(var(--_w), 100vw); block-size: 100dvh; }
-:host([placement="inline"]) .frame { block-size: 100%; min-block-size: inherit; }
+:host([placement="inline"]) .frame { position: relative; block-size: 100%; min-block-size: inherit; }
 .launcher { position: fixed; inset-block-end: 20px; inset-inline-end: 20px; z-index: var(--page-hand-z-index, 2147483000); font: 600 15px/1 system-ui, sans-serif; padding: 0 18px; min-block-size: 44px; border-radius: 22px; border: 1px solid transparent; cursor: pointer; background: var(--page-hand-accent, light-dark(#0b5cad, #7cb7ff)); color: var(--page-hand-on-accent, light-dark(#fff, #0b1420)); box-shadow: 0 4px 16px rgb(0 0 0 / .25); }
 .launcher:focus-visible { outline: 3px solid light-dark(#0b5cad, #7cb7ff); outline-offset: 3px; }
 .launcher[hidden] { display: none; }
 .loading { font: 15px/1.5 system-ui, sans-serif; padding: 24px; margin: 0; }
 .loading button { font: inherit; display: block; margin-block-start: 12px; }
+.note { position: absolute; inset-block-start: 56px; inset-inline: 12px; z-index: 1; margin: 0; padding: 8px 12px; font: 14px/1.4 system-ui, sans-serif; border-radius: 8px; background: light-dark(#1b1f24, #e7e9ee); color: light-dark(#fff, #16181d); pointer-events: none; }
+.note:empty { opacity: 0; }
 @media (min-width: 700px) {
   :host(:not([placement="inline"])) .frame { border-inline-start: 1px solid light-dark(#d8dee4, #30363f); }
   :host([placement="floating"]) .frame { inset-block-end: 20px; inset-inline-end: 20px; block-size: min(640px, 100dvh - 40px); border: 1px solid light-dark(#d8dee4, #30363f); border-radius: 14px; overflow: hidden; box-shadow: 0 12px 40px rgb(0 0 0 / .28); }
 }`;
 
+// The module's glue, as it is loaded now. A copy that trapped is dead: the glue of the next one has another address, by
+// which the traps of the two are told apart. The binary is the same, and need not be fetched again.
+const glue = new URL('./pkg/pagehand.js', import.meta.url);
+const binary = new URL('./pkg/pagehand_bg.wasm', import.meta.url);
+// The addresses of those that are dead.
+const dead = [];
+// Of each element with a panel, what puts another one in its place.
+const panels = new Set();
+const TRAPS = ['error', 'unhandledrejection'];
 let loading;
+let memory;
+let times = [];
+let cause;
 
 /** Loads the WebAssembly once; a failed attempt may be made again. */
 function load() {
-  loading ??= import(new URL('./pkg/pagehand.js', import.meta.url).href)
+  loading ??= import(glue.href)
     .then(async (module) => {
-      await module.default({ module_or_path: new URL('./pkg/pagehand_bg.wasm', import.meta.url) });
+      ({ memory } = await module.default({ module_or_path: binary }));
       return module;
     })
     .catch((error) => {
@@ -39,6 +55,54 @@ function load() {
     });
   return loading;
 }
+
+// Whether an error comes out of the copy whose glue is there: its stack begins in the module, and the glue called that.
+// Chrome cuts a deep stack before it names the glue; a dead copy does not get that deep.
+function isFrom(address, error) {
+  const frames = String(error?.stack).split('\n').filter((line) => /^ +at |@/.test(line));
+  const below = frames.find((line) => !/wasm-function\[|\[wasm code]/.test(line));
+  return below ? below.includes(`${address}:`) : address === glue.href && /\/pagehand_bg\b/.test(frames[0]);
+}
+
+// What no code can recover from: a panic, memory or stack at its end.
+const isTrap = (error) => /^(Runtime|Range|Internal)Error$/.test(error?.name) && isFrom(glue.href, error);
+
+function heard(event) {
+  const error = event.error ?? event.reason;
+  if (isTrap(error)) restart(error);
+  // What still calls a dead copy was told of already.
+  else if (error !== cause && dead.some((address) => isFrom(address, error))) event.preventDefault();
+}
+
+function restart(error) {
+  cause = error;
+  dead.push(glue.href);
+  // So that nothing in it goes on beside the next one: whatever it hears, it traps.
+  new Uint8Array(memory.buffer).fill(255);
+  glue.searchParams.set('copy', dead.length);
+  loading = undefined;
+  const now = performance.now();
+  times = [...times.filter((time) => now - time < 60_000), now];
+  for (const renew of [...panels]) renew(error, times.length > 2);
+}
+
+// Does something in the module.
+function within(work) {
+  try {
+    return work();
+  } catch (error) {
+    if (isTrap(error)) restart(error);
+    throw error;
+  }
+}
+
+// The same for whatever is asked of an instance.
+const guarded = (instance) => new Proxy(instance, {
+  get(_, name) {
+    const found = within(() => instance[name]);
+    return typeof found === 'function' ? (...given) => within(() => found.apply(instance, given)) : found;
+  },
+});
 
 function adopt(root, css) {
   const sheet = new CSSStyleSheet();
@@ -87,11 +151,14 @@ class PageHand extends HTMLElement {
   #life = 0;
   #idle;
   #styled = false;
+  // What is written and not sent, from a panel that died to the next one.
+  #draft;
+  #note = element('p', { className: 'note', role: 'status' });
 
   constructor() {
     super();
     adopt(this.#root, SHEET);
-    this.#frame.append(this.#mount);
+    this.#frame.append(this.#mount, this.#note);
     this.#root.append(this.#launcher, this.#frame);
     this.#launcher.addEventListener('click', () => this.#opened());
     this.#frame.addEventListener('keydown', (event) => {
@@ -116,10 +183,15 @@ class PageHand extends HTMLElement {
       if (this.isConnected) return;
       (globalThis.cancelIdleCallback ?? clearTimeout)(this.#idle);
       this.#life += 1;
-      this.#instance?.unmount();
-      this.#instance?.free();
+      this.#leave();
+      const instance = this.#instance;
       this.#instance = this.#mounting = undefined;
-      this.#mount.replaceChildren();
+      try {
+        instance?.unmount();
+        instance?.free();
+      } finally {
+        this.#mount.replaceChildren();
+      }
     });
   }
 
@@ -162,7 +234,7 @@ class PageHand extends HTMLElement {
   }
 
   focus(options) {
-    (this.#root.querySelector('.composer textarea') ?? this.#launcher).focus(options);
+    (this.#area ?? this.#launcher).focus(options);
   }
 
   async send(text) { (await this.#ready()).send(String(text)); }
@@ -252,11 +324,15 @@ class PageHand extends HTMLElement {
   }
 
   #tell(key) {
-    const { say, resolve, reject } = this.#said.get(key);
+    const [said, instance] = [this.#said.get(key), this.#instance];
+    if (!said || !instance) return;
+    const { say, resolve, reject } = said;
     try {
-      say(this.#instance);
+      say(instance);
       resolve();
     } catch (error) {
+      // A panel that died of it, or was dead, is no judge the first time: the next one is told, too.
+      if (instance !== this.#instance && !said.again) return (said.again = true);
       this.#said.delete(key);
       reject(error);
     }
@@ -269,6 +345,7 @@ class PageHand extends HTMLElement {
   get #name() { return this.getAttribute('name') || this.id || 'default'; }
   get #label() { return this.getAttribute('label') ?? 'Assistant'; }
   get #placement() { return this.getAttribute('placement') ?? 'docked'; }
+  get #area() { return this.#root.querySelector('.composer textarea'); }
   get #isShown() { return this.hasAttribute('open') || this.#placement === 'inline'; }
 
   #show() {
@@ -283,7 +360,8 @@ class PageHand extends HTMLElement {
     this.#mounting ??= this.#start().catch((error) => {
       if (life === this.#life) {
         this.#mounting = undefined;
-        this.#failed();
+        this.#leave();
+        this.#failed('The panel could not be loaded.');
       }
       throw error;
     });
@@ -294,29 +372,70 @@ class PageHand extends HTMLElement {
 
   async #start() {
     const life = this.#life;
+    panels.add(this.#renew);
+    for (const kind of TRAPS) addEventListener(kind, heard);
     this.#mount.replaceChildren(element('p', { className: 'loading', role: 'status' }, 'Loading …'));
     const { Instance, style } = await load();
     if (!this.isConnected || life !== this.#life) throw new Error('the element was removed while it was loading');
     if (!this.#styled) {
       this.#styled = true;
-      adopt(this.#root, style());
+      adopt(this.#root, within(style));
     }
     this.#mount.replaceChildren();
     const { gateway, instructions, profile, agent } = this;
     const language = this.closest('[lang]')?.lang || navigator.language;
     const thread = this.getAttribute('thread') ?? '';
     const options = { gateway, instructions, profile, agent, language, thread, name: this.#name, label: this.#label };
-    const instance = new Instance(this, this.#mount, options, this.#placement === 'inline' ? undefined : () => this.close());
+    const close = this.#placement === 'inline' ? undefined : () => this.close();
+    const instance = guarded(within(() => new Instance(this, this.#mount, options, close)));
     this.#instance = instance;
     for (const key of [...this.#said.keys()]) this.#tell(key);
-    this.dispatchEvent(new CustomEvent('pagehand-ready', { bubbles: true, composed: true }));
+    if (life !== this.#life) throw cause;
+    this.#restore();
+    this.#dispatch('ready', null);
     return instance;
   }
 
-  #failed() {
+  // The copy of the module that this panel was of is dead. Nothing of it is called again: not even to free it.
+  #renew = (error, often) => {
+    const area = this.#area;
+    if (area) this.#draft = { area, focused: this.#root.activeElement === area };
+    this.#life += 1;
+    this.#instance?.__destroy_into_raw();
+    this.#instance = this.#mounting = undefined;
+    this.#dispatch('restart', { message: error.message });
+    if (often) {
+      this.#leave();
+      this.#failed('The panel failed several times and was stopped.');
+    } else this.#ready();
+  };
+
+  // The area that died still knows what was in it.
+  #restore() {
+    if (!this.#draft) return;
+    const { area: { value, selectionStart, selectionEnd }, focused } = this.#draft;
+    const area = this.#area;
+    this.#draft = undefined;
+    Object.assign(area, { value, selectionStart, selectionEnd });
+    area.dispatchEvent(new Event('input'));
+    if (focused) area.focus();
+    this.#note.textContent = 'The panel had to be restarted. It goes on where it was.';
+    setTimeout(() => (this.#note.textContent = ''), 15_000);
+  }
+
+  #leave() {
+    panels.delete(this.#renew);
+    if (!panels.size) for (const kind of TRAPS) removeEventListener(kind, heard);
+  }
+
+  #dispatch(what, detail) {
+    this.dispatchEvent(new CustomEvent(`pagehand-${what}`, { bubbles: true, composed: true, detail }));
+  }
+
+  #failed(words) {
     const again = element('button', { type: 'button' }, 'Try again');
     again.addEventListener('click', () => this.#opened());
-    this.#mount.replaceChildren(element('p', { className: 'loading', role: 'alert' }, 'The panel could not be loaded.', again));
+    this.#mount.replaceChildren(element('p', { className: 'loading', role: 'alert' }, words, again));
   }
 }
 

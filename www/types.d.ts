@@ -365,6 +365,8 @@ export interface PageHandError extends Error {
 export interface PageHandEventMap {
   /** The panel is mounted. */
   'pagehand-ready': CustomEvent<null>;
+  /** The panel failed for good (a panic, memory that ran out) and a fresh one takes its place; `pagehand-ready` follows. */
+  'pagehand-restart': CustomEvent<{ message: string }>;
   /** A run began. */
   'pagehand-run-start': CustomEvent<{ runId: string; message: string | null }>;
   /** A call entered a state. */

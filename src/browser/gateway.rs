@@ -128,6 +128,11 @@ impl ModelStream {
     async fn next(&mut self) -> Option<ModelEvent> {
         loop {
             if let Some(event) = self.decoder.next() {
+                // Nothing is read after an error, however much there is: the connection is let go of.
+                if matches!(event, ModelEvent::Error(_)) {
+                    self.over = true;
+                    self.answer = None;
+                }
                 return Some(event);
             }
             if self.over {

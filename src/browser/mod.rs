@@ -3,6 +3,7 @@
 //! Needs no inline script, no `eval` and no HTML strings, so it works under a strict CSP and under Trusted Types.
 
 mod abort;
+mod again;
 mod artifacts;
 mod clock;
 mod fetch;
@@ -17,6 +18,7 @@ mod server_tool;
 mod services;
 pub mod shared_state;
 mod tab;
+mod tool_answer;
 pub mod tools;
 pub mod url;
 

@@ -76,6 +76,7 @@ fn cors(origins: &[String]) -> CorsLayer {
             header::ACCEPT,
             HeaderName::from_static("idempotency-key"),
             HeaderName::from_static("pagehand-definition"),
+            HeaderName::from_static(call::AGE),
         ])
         .expose_headers(
             ["retry-after", "retry-after-ms", "x-should-retry", "x-request-id", "request-id", "date", call::REPLAYED]

@@ -355,14 +355,38 @@ fn to_js(value: &serde_json::Value) -> JsValue {
     js_sys::JSON::parse(&value.to_string()).unwrap_or(JsValue::NULL)
 }
 
-/// JavaScript's value as JSON; `undefined` is null.
-fn from_js(value: &JsValue) -> Result<Value, String> {
+// More than this the page should not hold; what is too long to be read at once is kept as an artifact.
+const MAX_CHARACTERS: usize = 8 * 1024 * 1024;
+
+/// Why a value of JavaScript is not taken.
+enum NotJson {
+    TooLong,
+    Words(String),
+}
+
+/// JavaScript's value as JSON; `undefined` is null. Measured before any of it is ours.
+fn to_json(value: &JsValue) -> Result<Value, NotJson> {
     if value.is_undefined() {
         return Ok(Value::Null);
     }
-    let text = js_sys::JSON::stringify(value).map_err(|thrown| thrown_words(&thrown))?;
-    let text = text.as_string().ok_or("it is not JSON")?;
-    parse_json(&text).map_err(|why| why.to_string())
+    let text = js_sys::JSON::stringify(value).map_err(|thrown| NotJson::Words(thrown_words(&thrown)))?;
+    // Functions and symbols have no JSON: what comes then is no text, though its type says so.
+    if !text.is_string() {
+        return Err(NotJson::Words("it is not JSON".to_owned()));
+    }
+    if text.length() as usize > MAX_CHARACTERS {
+        return Err(NotJson::TooLong);
+    }
+    let text = String::from(text);
+    parse_json(&text).map_err(|why| NotJson::Words(why.to_string()))
+}
+
+/// The same with its fault in words.
+fn from_js(value: &JsValue) -> Result<Value, String> {
+    to_json(value).map_err(|why| match why {
+        NotJson::TooLong => format!("it is longer than {} MiB", MAX_CHARACTERS >> 20),
+        NotJson::Words(words) => words,
+    })
 }
 
 fn set(object: &js_sys::Object, name: &str, value: &JsValue) {

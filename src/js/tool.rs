@@ -2,19 +2,16 @@
 
 use std::rc::Rc;
 
-use js_sys::{Function, JSON, Promise};
+use js_sys::{Function, Promise};
 use serde_json::Value;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
 use crate::browser::tools::{BrowserTool, ToolContext, thrown_name, thrown_words};
 use crate::js::definition::field;
-use crate::js::{context, to_js};
-use crate::protocol::{Job, Outcome, ToolError, parse_json};
+use crate::js::{MAX_CHARACTERS, NotJson, context, to_js, to_json};
+use crate::protocol::{Job, Outcome, ToolError};
 use crate::tools::error;
-
-// More than this the page should not hold; what is too long to be read at once is kept as an artifact.
-const MAX_RESULT_CHARACTERS: usize = 8 * 1024 * 1024;
 
 /// A tool that calls `run(args, context)` and waits for what it returns.
 pub(super) fn executor(name: &str, run: JsValue) -> BrowserTool {
@@ -72,26 +69,12 @@ fn begun(name: &str, job: String, value: &JsValue) -> Outcome {
 
 /// What a function returned, as JSON.
 pub(super) fn outcome(name: &str, value: &JsValue) -> Outcome {
-    if value.is_undefined() {
-        return Outcome::Result(Value::Null);
-    }
-    let unserializable = |why: &str| {
-        let words = format!("\"{name}\" ran, but its result can not be sent: {why}. Do not repeat the call.");
-        Outcome::Error(ToolError::new("unserializable_result", words))
-    };
-    let text = match JSON::stringify(value) {
-        Ok(text) => match text.as_string() {
-            Some(text) => text,
-            // Functions and symbols have no JSON.
-            None => return unserializable("it is not JSON"),
-        },
-        Err(thrown) => return unserializable(&thrown_words(&thrown)),
-    };
-    if text.len() > MAX_RESULT_CHARACTERS {
-        return unserializable("it is longer than 8 MiB");
-    }
-    match parse_json(&text) {
+    match to_json(value) {
         Ok(result) => Outcome::Result(result),
-        Err(why) => unserializable(&why.to_string()),
+        Err(NotJson::TooLong) => Outcome::Error(error::result_too_large(name, MAX_CHARACTERS)),
+        Err(NotJson::Words(why)) => {
+            let words = format!("\"{name}\" ran, but its result can not be sent: {why}. Do not repeat the call.");
+            Outcome::Error(ToolError::new("unserializable_result", words))
+        }
     }
 }

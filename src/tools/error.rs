@@ -9,6 +9,7 @@
 //! | `arguments_too_long` | the arguments have more characters than they may | shorter |
 //! | `tool_error` | the tool said so | as it says |
 //! | `unserializable_result` | it ran, but its result is not JSON | no |
+//! | `result_too_large` | it ran, but its result is longer than can be taken | for less |
 //! | `invalid_result` | it ran, but its result is not what its definition promises | no |
 //! | `timeout` | it took too long; whether it ran is unknown | no |
 //! | `denied` | the user said no | no |
@@ -19,7 +20,7 @@
 //! | `interrupted` | the page went away while it ran | no |
 //! | `unreachable` | the gateway could not be reached | yes |
 //! | `refused` | a rule forbids it | no |
-//! | `unknown_outcome` | it was begun, and the gateway stopped before its end | no |
+//! | `unknown_outcome` | it was begun, and its end is not known | no |
 //! | `key_reused` | its key is that of another call | no |
 //! | `not_kept` | it was answered, and its answer is gone | no |
 
@@ -57,6 +58,19 @@ pub fn invalid_result(name: &str, violations: &[Violation]) -> ToolError {
     let list = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     let words = format!("\"{name}\" ran, but its result can not be used. Do not repeat the call; tell the user.");
     ToolError::new("invalid_result", words).for_operator(format!("its result does not fit its definition: {list}"))
+}
+
+/// It ran, but what came back is longer than this many bytes (or characters).
+#[must_use]
+pub fn result_too_large(name: &str, limit: usize) -> ToolError {
+    ToolError::new(
+        "result_too_large",
+        format!(
+            "\"{name}\" ran, but its result is longer than {} MiB and was not taken. Do not simply repeat the call; ask \
+             for less at once, if it can do that.",
+            limit >> 20
+        ),
+    )
 }
 
 /// The arguments' text is not a JSON object.
@@ -116,6 +130,18 @@ pub fn unknown_outcome(name: &str) -> ToolError {
         format!(
             "\"{name}\" was begun earlier, and its end was not recorded. Whether it took effect is unknown: check \
              before you do anything that depends on it, and do not simply call it again."
+        ),
+    )
+}
+
+/// It was asked for, perhaps more than once, and no answer came.
+#[must_use]
+pub fn lost(name: &str) -> ToolError {
+    ToolError::new(
+        "unknown_outcome",
+        format!(
+            "The gateway could not be reached, or the connection was lost, before \"{name}\" was answered; whether it took \
+             effect is unknown: check before you do anything that depends on it, and do not simply call it again."
         ),
     )
 }

@@ -55,6 +55,16 @@ fn weather() -> ToolRequest {
     tool_request(definition("weather_read", Scope::Server, Risk::Read), json!({ "city": "Oslo" }))
 }
 
+fn refund() -> ToolRequest {
+    tool_request(definition("order_refund", Scope::Server, Risk::Irreversible), json!({}))
+}
+
+/// A call without the time for another attempt.
+fn hurried(mut request: ToolRequest) -> ToolRequest {
+    std::sync::Arc::make_mut(&mut request.definition).timeout_ms = Some(100);
+    request
+}
+
 fn unheard() -> Heard {
     Rc::new(|_, _| ())
 }
@@ -200,6 +210,23 @@ async fn dropping_the_stream_lets_go_of_the_connection() {
 }
 
 #[test]
+async fn an_endless_line_ends_the_answer_with_the_limit_in_words_and_lets_go() {
+    let network = Network::install();
+    let (mut events, asked) = ask(&network).await;
+    let body = asked.answer(200);
+    body.send("data: ");
+    (0..11).for_each(|_| body.send(&"x".repeat(1024 * 1024)));
+    let error = match events.next().await {
+        Some(ModelEvent::Error(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(error.kind, ModelErrorKind::Protocol);
+    assert!(error.message.contains("an event of the stream is longer than 10 MiB"), "{}", error.message);
+    assert!(asked.is_aborted(), "nobody reads the rest");
+    assert_eq!(events.next().await, None);
+}
+
+#[test]
 async fn an_answer_read_to_its_end_is_not_aborted() {
     let network = Network::install();
     let (events, asked) = ask(&network).await;
@@ -249,12 +276,12 @@ async fn a_server_tools_error_keeps_its_code_and_words() {
 async fn an_answer_nobody_can_read_is_an_error_in_words() {
     let network = Network::install();
     let answers = [
-        ("<html>Bad Gateway</html>", "the gateway's answer can not be read (HTTP 502)"),
-        ("[]", "the gateway's answer can not be read (HTTP 502)"),
+        ("<html>Not Found</html>", "the gateway's answer can not be read (HTTP 404)"),
+        ("[]", "the gateway's answer can not be read (HTTP 404)"),
         ("{}", "the gateway's answer holds neither a result nor an error"),
     ];
     for (body, words) in answers {
-        let (code, message, retryable) = told(outcome_of(&network, |asked| asked.answer_text(502, "{}", body)).await);
+        let (code, message, retryable) = told(outcome_of(&network, |asked| asked.answer_text(404, "{}", body)).await);
         assert_eq!((code.as_str(), retryable), ("tool_error", false), "{body}");
         assert!(message.contains(words), "{message}");
     }
@@ -272,24 +299,10 @@ async fn a_result_that_is_too_long_is_let_go_of() {
         asked
     };
     let (outcome, asked) = futures::future::join(outcome, answered).await;
-    assert!(told(outcome.outcome).1.contains("longer than 8 MiB"));
+    let (code, message, _) = told(outcome.outcome);
+    assert_eq!(code, "result_too_large");
+    assert!(message.contains("longer than 8 MiB"), "{message}");
     assert!(asked.is_aborted(), "nobody reads the rest");
-}
-
-#[test]
-async fn a_connection_lost_before_the_result_leaves_its_effect_unknown() {
-    let network = Network::install();
-    let outcome = outcome_of(&network, |asked| asked.answer(200).lose()).await;
-    let (code, message, retryable) = told(outcome);
-    assert_eq!((code.as_str(), retryable), ("tool_error", false));
-    assert!(message.contains("whether it took effect is unknown"), "{message}");
-}
-
-#[test]
-async fn a_gateway_that_is_not_there_makes_a_tool_call_worth_repeating() {
-    let network = Network::install();
-    let (code, _, retryable) = told(outcome_of(&network, Asked::fail).await);
-    assert_eq!((code.as_str(), retryable), ("unreachable", true));
 }
 
 #[test]
@@ -347,6 +360,174 @@ async fn a_definition_that_can_not_be_read_is_left_out_by_itself() {
     assert!(served.faults[1].starts_with("x: its scope must be"), "{:?}", served.faults);
 }
 
+// ---- attempts of a tool ----
+
+#[test]
+async fn a_call_without_an_answer_is_sent_again_as_it_was_under_its_own_key() {
+    let network = Network::install();
+    let (hear, told) = heard();
+    let outcome = Gateway::new("/").call_tool(&refund(), hear);
+    let answered = async {
+        let soon = json!({ "retry-after-ms": "1" }).to_string();
+        let first = network.asked("/tools/order_refund").await;
+        assert_eq!(first.header("pagehand-age"), None);
+        let sent = first.json().await;
+        first.fail();
+        for attempt in 0..4 {
+            let asked = network.asked("/tools/order_refund").await;
+            assert_eq!(
+                (asked.method().as_str(), asked.header("idempotency-key").as_deref()),
+                ("POST", Some("call00001"))
+            );
+            assert_eq!(asked.json().await, sent);
+            assert!(asked.header("pagehand-age").unwrap().parse::<u32>().unwrap() < 10_000);
+            match attempt {
+                0 => asked.answer_with_headers(200, STREAM).lose(),
+                1 => asked.answer_text(503, &soon, "<h1>Service Unavailable</h1>"),
+                2 => {
+                    asked.answer_text(
+                        429,
+                        &soon,
+                        "{\"error\":{\"code\":\"busy\",\"message\":\"\",\"retryable\":true}}",
+                    );
+                }
+                _ => asked.answer_json(200, &json!({ "result": "paid" })),
+            }
+        }
+    };
+    let (answer, ()) = futures::future::join(outcome, answered).await;
+    assert_eq!(answer.outcome, Outcome::Result(json!("paid")));
+    let told = told.borrow().join("\n");
+    for words in [
+        "can not be reached. Check that it is running and that you are online. Trying again in 1 s.",
+        "The connection to the gateway was lost. Trying again in 1 s.",
+        "The gateway failed (HTTP 503). Trying again in 1 s.",
+        "The gateway is busy. Trying again in 1 s.",
+        "The gateway is there again",
+    ] {
+        assert!(told.contains(words), "{words:?} is not in:\n{told}");
+    }
+}
+
+#[test]
+async fn only_what_is_no_answer_is_worth_another_attempt() {
+    let network = Network::install();
+    let of_gateway = |code: &str, retryable: bool| {
+        json!({ "error": { "code": code, "message": "Words.", "retryable": retryable } }).to_string()
+    };
+    let soon = |more: &str| format!("{{\"retry-after-ms\":\"1\"{more}}}");
+    let plain = String::new;
+    // (status, more headers, body, whether it is sent again)
+    let cases = [
+        (408, "", plain(), true),
+        (429, "", plain(), true),
+        (500, "", plain(), true),
+        (502, "", "<h1>Bad Gateway</h1>".to_owned(), true),
+        (503, "", "{\"error\":{\"message\":\"from a proxy\"}}".to_owned(), true),
+        (504, "", "[]".to_owned(), true),
+        (429, "", of_gateway("busy", true), true),
+        (503, "", of_gateway("no_record", true), true),
+        // The gateway's own word on the call itself.
+        (500, "", of_gateway("tool_error", false), false),
+        (504, "", of_gateway("timeout", false), false),
+        (200, "", of_gateway("busy", true), false),
+        (409, "", of_gateway("unknown_outcome", false), false),
+        (403, "", of_gateway("refused", false), false),
+        (422, "", of_gateway("invalid_arguments", true), false),
+        (400, "", plain(), false),
+        (404, "", plain(), false),
+        (413, "", plain(), false),
+        (501, "", plain(), false),
+        // Whoever answers may say otherwise.
+        (409, ",\"x-should-retry\":\"true\"", plain(), true),
+        (503, ",\"x-should-retry\":\"false\"", plain(), false),
+    ];
+    for (status, more, body, is_again) in cases {
+        let outcome = Gateway::new("/").call_tool(&weather(), unheard());
+        let answered = async {
+            network.asked("/tools/weather_read").await.answer_text(status, &soon(more), &body);
+            if is_again {
+                network.asked("/tools/weather_read").await.answer_json(200, &json!({ "result": 4 }));
+            }
+        };
+        let (answer, ()) = futures::future::join(outcome, answered).await;
+        let is_result = answer.outcome == Outcome::Result(json!(4));
+        assert_eq!(is_result, is_again, "{status} {more} {body}: {:?}", answer.outcome);
+    }
+}
+
+#[test]
+async fn a_pause_is_as_long_as_the_gateway_says_unless_there_is_no_time_for_it() {
+    let network = Network::install();
+    let (hear, told) = heard();
+    let date = js_sys::Date::new(&(js_sys::Date::now() + 1500.0).into()).to_utc_string();
+    let date = String::from(date);
+    let outcome = Gateway::new("/").call_tool(&weather(), hear);
+    let answered = async {
+        for (name, value) in
+            [("retry-after", "1"), ("retry-after", date.as_str()), ("retry-after", "99999999999999999999999")]
+        {
+            let headers = json!({ name: value }).to_string();
+            network.asked("/tools/weather_read").await.answer_text(503, &headers, "");
+        }
+    };
+    let (answer, ()) = futures::future::join(outcome, answered).await;
+    assert!(matches!(answer.outcome, Outcome::Error(_)));
+    let told = told.borrow().iter().filter(|told| told.contains("Trying again")).count();
+    assert_eq!(told, 2, "the third would take longer than the call may");
+}
+
+#[test]
+async fn a_call_that_never_got_an_answer_may_have_taken_effect_where_its_tool_has_any() {
+    let network = Network::install();
+    type Answer = fn(&Asked);
+    let answers: [Answer; 3] = [
+        Asked::fail,
+        |asked| asked.answer(200).lose(),
+        |asked| {
+            let body = asked.answer_with_headers(200, STREAM);
+            body.send("event: progress\ndata: {}\n\n");
+            body.lose();
+        },
+    ];
+    for answer in answers {
+        for (request, expected) in [(refund(), ("unknown_outcome", false)), (weather(), ("unreachable", true))] {
+            let request = hurried(request);
+            let outcome = Gateway::new("/").call_tool(&request, unheard());
+            let path = format!("/tools/{}", request.name);
+            let answered = async { answer(&network.asked(&path).await) };
+            let (answer, ()) = futures::future::join(outcome, answered).await;
+            let (code, message, retryable) = told(answer.outcome);
+            assert_eq!((code.as_str(), retryable), expected);
+            assert_eq!(message.contains("whether it took effect is unknown"), !retryable, "{message}");
+        }
+    }
+}
+
+#[test]
+async fn a_call_that_was_refused_unrun_every_time_says_so() {
+    let network = Network::install();
+    let request = hurried(refund());
+    let outcome = Gateway::new("/").call_tool(&request, unheard());
+    let body = json!({ "error": { "code": "busy", "message": "The gateway is busy.", "retryable": true } });
+    let answered = async { network.asked("/tools/order_refund").await.answer_json(429, &body) };
+    let (answer, ()) = futures::future::join(outcome, answered).await;
+    assert_eq!(told(answer.outcome), ("busy".to_owned(), "The gateway is busy.".to_owned(), true));
+}
+
+#[test]
+async fn dropping_a_call_between_two_attempts_ends_them() {
+    let network = Network::install();
+    let mut outcome = Gateway::new("/").call_tool(&weather(), unheard());
+    assert!(futures::poll!(&mut outcome).is_pending());
+    network.asked("/tools/weather_read").await.fail();
+    pagehand::browser::sleep(20).await;
+    assert!(futures::poll!(&mut outcome).is_pending());
+    drop(outcome);
+    pagehand::browser::sleep(700).await;
+    assert_eq!(network.count("/tools/weather_read").await, 1);
+}
+
 // ---- streams and jobs of a tool ----
 
 fn heard() -> (Heard, Rc<RefCell<Vec<String>>>) {
@@ -374,19 +555,6 @@ async fn a_tool_that_answers_with_a_stream_is_heard_on_the_way() {
     assert_eq!(answer.outcome, Outcome::Result(json!(4)));
     assert_eq!(pagehand::protocol::delta_to_json(&answer.changes), json!({ "city": "Oslo", "old": null }));
     assert_eq!(*told.borrow(), ["Some(0.5) half"]);
-}
-
-#[test]
-async fn a_stream_that_ends_without_an_answer_leaves_the_effect_unknown() {
-    let network = Network::install();
-    let outcome = Gateway::new("/").call_tool(&weather(), unheard());
-    let answered = async {
-        let body = network.asked("/tools/weather_read").await.answer_with_headers(200, STREAM);
-        body.send("event: progress\ndata: {}\n\n");
-        body.lose();
-    };
-    let (answer, ()) = futures::future::join(outcome, answered).await;
-    assert!(told(answer.outcome).1.contains("whether it took effect is unknown"));
 }
 
 #[test]
@@ -448,10 +616,24 @@ async fn a_job_nobody_knows_any_more_has_failed() {
 }
 
 #[test]
+async fn a_gateway_that_is_broken_is_asked_again_what_became_of_a_call() {
+    let network = Network::install();
+    let lost = ToolRequest { resumed: true, approved: true, ..refund() };
+    let answer = Gateway::new("/").call_tool(&lost, unheard());
+    let answered = async {
+        let soon = json!({ "retry-after-ms": "1" }).to_string();
+        network.asked("/calls/call00001").await.answer_text(502, &soon, "<h1>Bad Gateway</h1>");
+        network.asked("/calls/call00001").await.answer_text(503, &soon, "{}");
+        network.asked("/calls/call00001").await.answer_json(200, &json!({ "status": "unknown" }));
+    };
+    let (answer, ()) = futures::future::join(answer, answered).await;
+    assert_eq!(told(answer.outcome).0, "interrupted");
+}
+
+#[test]
 async fn a_call_that_may_have_taken_effect_is_asked_about_and_not_made_again() {
     let network = Network::install();
-    let refund = definition("order_refund", Scope::Server, Risk::Irreversible);
-    let lost = || ToolRequest { resumed: true, approved: true, ..tool_request(refund.clone(), json!({})) };
+    let lost = || ToolRequest { resumed: true, approved: true, ..refund() };
     let done = json!({ "status": "done", "answer": { "result": { "refunded": true }, "state": { "x": 1 } } });
     let cases = [
         (json!({ "status": "running" }), None),

@@ -81,7 +81,6 @@ async fn a_result_that_is_not_json_is_an_error_that_says_it_ran() {
         "() => 10n",
         "() => { const loop = {}; loop.loop = loop; return loop; }",
         "() => ({ toJSON() { throw new Error('not me'); } })",
-        "() => 'x'.repeat(9 * 1024 * 1024)",
     ];
     for run in results {
         let result = result_of(run).await;
@@ -145,6 +144,42 @@ async fn a_cancelled_tool_hears_of_it_and_its_abort_error_is_no_result() {
     until_so("the signal", || evaluate("cancelled.join()") == "AbortError").await;
     panel.reads("[part=banner]", "You stopped this run.").await;
     assert_eq!(network.count("/agent").await, 1, "a cancelled call restarts nothing");
+}
+
+// ---- limits ----
+
+#[test]
+async fn a_result_that_is_too_large_is_an_error_with_the_limit_in_it() {
+    for run in [
+        "() => 'x'.repeat(50e6)",
+        "() => 'x'.repeat(9 * 1024 * 1024)",
+        "async () => ({ list: Array(1e6).fill('nine chars') })",
+    ] {
+        let result = result_of(run).await;
+        let (code, words, retryable) = told(&result);
+        assert_eq!((code, retryable), ("result_too_large", false), "{run}");
+        assert!(words.starts_with("\"page_tool\" ran, but its result is longer than 8 MiB"), "{words}");
+    }
+}
+
+#[test]
+async fn a_result_that_is_nested_too_deep_is_an_error_in_words() {
+    let nest = |levels: u32| format!("() => {{ let v = 1; for (let i = 0; i < {levels}; i++) v = [v]; return v; }}");
+    assert!(result_of(&nest(120)).await.is_array());
+    for levels in [128, 200, 1_000_000] {
+        let result = result_of(&nest(levels)).await;
+        let (code, message, _) = told(&result);
+        assert_eq!(code, "unserializable_result", "{levels}");
+        assert!(message.contains("it is nested more than 127 levels deep"), "{message}");
+    }
+}
+
+#[test]
+async fn what_else_a_tool_says_is_bounded_in_the_same_way() {
+    let run = "(args, { state }) => {
+        try { state.set('big', 'x'.repeat(50e6)); } catch (error) { return `${error.code}: ${error.message}`; }
+    }";
+    assert_eq!(result_of(run).await, "not_json: it is longer than 8 MiB");
 }
 
 // ---- registration ----

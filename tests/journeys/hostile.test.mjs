@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { startGateway } from './support/gateway.mjs';
-import { journey } from './support/journey.mjs';
+import { journey, listen } from './support/journey.mjs';
 import { last, startModel } from './support/model.mjs';
+import { isValid } from './support/thread.mjs';
 
 // Not ours to copy: read from where it lies, and left out with a word where it does not.
 const SUITE = new URL('../../../shared/suites/dompurify/payloads.json', import.meta.url);
@@ -72,6 +74,59 @@ journey('what a tool returns and what the user writes is shown as text', { gatew
   assert.equal(await hand.ask(evil), 'completed');
   assert.match(await hand.card('evil_tool').innerText(), /<b>bold<\/b>/);
   await clean(here);
+});
+
+journey('a tool of the page that returns 50 MB: the model reads which limit it is over, and the thread goes on', { gateway: false }, async (here) => {
+  const { page, hand, hold } = here;
+  const model = hold(await startModel((body) => (last(body).role === 'user' ? { calls: [{ name: 'big_tool' }, { name: 'deep_tool' }] } : { text: 'done' })));
+  await open(here, model);
+  await page.evaluate(async () => {
+    const tool = (name, run) => document.querySelector('page-hand').registerTool({
+      name, owner: 'test', risk: 'read', description: 'Returns far too much for the test of this panel.', run,
+    });
+    await tool('big_tool', () => 'x'.repeat(50e6));
+    await tool('deep_tool', () => {
+      let nested = 1;
+      for (let level = 0; level < 200; level++) nested = [nested];
+      return nested;
+    });
+  });
+  assert.equal(await hand.ask('go'), 'completed');
+  const results = model.asked.at(-1).messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.parse(content));
+  assert.deepEqual(results.map(({ code }) => code), ['result_too_large', 'unserializable_result']);
+  assert.match(results[0].message, /longer than 8 MiB/);
+  assert.match(results[1].message, /more than 127 levels deep/);
+  await hand.shows('big_tool', 'failed');
+  await page.reload();
+  await hand.shows('big_tool', 'failed');
+  assert.equal(await hand.ask('once more'), 'completed');
+  hand.asked.forEach(isValid);
+  await clean(here);
+});
+
+journey('an agent whose answer is one endless line: the run ends with the limit in words, and the line is cut', { context: { bypassCSP: true } }, async ({ page, hand, hold }) => {
+  let cut;
+  const wasCut = new Promise((done) => (cut = done));
+  const line = 'x'.repeat(64 * 1024);
+  const agent = hold(await listen(createServer((request, response) => {
+    response.setHeader('access-control-allow-origin', '*').setHeader('access-control-allow-headers', '*');
+    if (request.method === 'OPTIONS') return response.writeHead(204).end();
+    if (request.url === '/tools') return response.end('{"agent":{"label":"Endless","suggestions":[]},"tools":[]}');
+    if (request.url !== '/agent') return response.end('{"problems":[]}');
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: ');
+    const writing = setInterval(() => response.write(line), 1);
+    response.on('close', () => (clearInterval(writing), cut()));
+  })));
+  await page.evaluate((url) => {
+    document.querySelector('page-hand').remove();
+    const element = Object.assign(document.createElement('page-hand'), { gateway: `${url}/`, placement: 'inline' });
+    document.body.prepend(element);
+  }, agent.url);
+  await hand.composer.waitFor();
+  assert.equal(await hand.ask('go on and on'), 'error');
+  assert.equal(hand.events.findLast(({ type }) => type === 'error').detail.code, 'protocol');
+  await hand.banner('an event of the stream is longer than 10 MiB').waitFor();
+  await wasCut;
 });
 
 async function open({ page, hand, hold }, model) {

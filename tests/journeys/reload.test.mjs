@@ -96,12 +96,13 @@ journey('reloaded while the gateway is away: the run waits, and Try again takes 
   await hand.open();
   await hand.say('where is order A-1042?');
   await slow;
-  await page.unroute('**/tools/order_status');
   await page.route('**/tools', (route) => route.abort());
   hand.expects(/ERR_FAILED/);
   await page.reload();
   const banner = hand.banner('The page was left or reloaded while the agent was at work.');
   await banner.waitFor();
+  // Not before: what is held back goes on once nothing is.
+  await page.unroute('**/tools/order_status');
   await page.unroute('**/tools');
   const since = hand.events.length;
   await banner.getByRole('button', { name: 'Try again' }).click();

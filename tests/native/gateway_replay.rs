@@ -57,6 +57,7 @@ impl Counter {
                     "break" => panic!("the secret reason"),
                     "job" => context.job(&Value::Null, |_| async { Outcome::Result(json!("done")) }),
                     "say much" => Outcome::Result(json!("x".repeat(1_900_000))),
+                    "say far too much" => Outcome::Result(json!("x".repeat(50 * 1024 * 1024))),
                     "say too much" => Outcome::Result(json!("x".repeat(2 * 1024 * 1024))),
                     _ => Outcome::Result(json!(run)),
                 }
@@ -425,6 +426,63 @@ async fn an_answer_that_is_not_kept_is_said_to_be_gone() {
     assert_eq!((effect.runs(), pure.runs()), (42, 2));
     let last = say("effect", "39".to_owned(), "say much").await;
     assert!(is_replayed(&last) && last.text.len() > 1_900_000, "the newest are kept");
+}
+
+#[tokio::test]
+async fn a_result_that_no_page_could_take_is_an_error_with_the_limit_in_it() {
+    let counter = Counter::default();
+    let door = counter.door(Replay::Effect);
+    for _ in 0..2 {
+        let answer = call(&door, "one", "say far too much").await;
+        assert_eq!((answer.status, code(&answer)), (200, json!("result_too_large")));
+        assert!(answer.text.contains("longer than 7 MiB"), "{}", answer.text);
+    }
+    assert_eq!(counter.runs(), 1);
+}
+
+#[test]
+fn a_call_that_was_sent_before_a_record_in_memory_began_is_not_run() {
+    // (whether the record is in a file, the class, the age of the call, whether it is run)
+    let cases = [
+        (false, Replay::Effect, None, true),
+        (false, Replay::Effect, Some("0"), true),
+        (false, Replay::Effect, Some("2000"), false),
+        (false, Replay::Effect, Some("nonsense"), true),
+        (false, Replay::Idempotent, Some("2000"), true),
+        (false, Replay::Pure, Some("2000"), true),
+        (true, Replay::Effect, Some("2000"), true),
+    ];
+    for (in_file, replay, age, is_run) in cases {
+        let folder = Folder::new();
+        let file = folder.path().join("calls.db");
+        let setup = if in_file { over(&file) } else { config() };
+        let counter = Counter::default();
+        in_a_process(async {
+            let door = Door::built(Gateway::builder(setup).tool(counter.tool("counted", replay)));
+            let mut headers = vec![("idempotency-key", "one")];
+            headers.extend(age.map(|age| ("pagehand-age", age)));
+            let answer = door.post("counted", &headers, &body("succeed")).await;
+            let expected = if is_run { 200 } else { 409 };
+            assert_eq!(answer.status, expected, "{in_file} {replay:?} {age:?}: {}", answer.text);
+            assert_eq!(is_run, counter.runs() == 1);
+            assert!(is_run || code(&answer) == "unknown_outcome");
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_was_sent_after_a_record_in_memory_began_is_run() {
+    let now = Arc::new(Mutex::new(SystemTime::now()));
+    let clock = Arc::clone(&now);
+    let counter = Counter::default();
+    let builder = Gateway::builder(config()).tool(counter.tool("counted", Replay::Effect));
+    let door = Door::built(builder.clock(move || *clock.lock().expect("no test panicked in here")));
+    *now.lock().expect("no test panicked in here") += Duration::from_secs(60);
+    for (age, status) in [("70000", 409), ("20000", 200)] {
+        let headers = [("idempotency-key", age), ("pagehand-age", age)];
+        assert_eq!(door.post("counted", &headers, &body("succeed")).await.status, status, "{age}");
+    }
+    assert_eq!(counter.runs(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -16,6 +16,9 @@ use crate::gateway::state::Gateway;
 use crate::protocol::{Delta, Job, Outcome, Settled, ToolError, delta_to_json};
 use crate::tools::{Definition, error};
 
+// In bytes; a page takes no more, and with the rest of the answer it must fit there.
+const MAX_RESULT: usize = 7 * 1024 * 1024;
+
 /// Which call it is.
 #[derive(Clone)]
 pub(super) struct Tag {
@@ -64,7 +67,7 @@ impl Tag {
         body
     }
 
-    // A result is held against what the definition promises, a job must be one that can be asked for.
+    // A result is bounded and held against what the definition promises, a job must be one that can be asked for.
     fn checked(&self, gateway: &Gateway, outcome: Outcome) -> Outcome {
         let name = &self.definition.name;
         if let Outcome::Interim(job) = &outcome
@@ -72,6 +75,11 @@ impl Tag {
         {
             let words = "it speaks of a job that nobody can ask for; it must begin it with the call's own job()";
             return Outcome::Error(error::tool_error(name, words));
+        }
+        if let Outcome::Result(result) = &outcome
+            && is_longer(result, MAX_RESULT)
+        {
+            return Outcome::Error(error::result_too_large(name, MAX_RESULT));
         }
         let output = self.served.tools.registry().output(name);
         let violations = match (&outcome, output) {
@@ -86,6 +94,22 @@ impl Tag {
             None => outcome,
         }
     }
+}
+
+// Counts as it writes, and keeps nothing.
+fn is_longer(value: &Value, limit: usize) -> bool {
+    struct Room(usize);
+    impl std::io::Write for Room {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::OutOfMemory)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    serde_json::to_writer(Room(limit), value).is_err()
 }
 
 /// Counts a call that was refused before it ran.

@@ -31,7 +31,7 @@ use crate::gateway::sse;
 use crate::gateway::state::Gateway;
 use crate::tools::Definition;
 
-pub(super) use crate::gateway::call::read::{key_of, listed};
+pub(super) use crate::gateway::call::read::{AGE, key_of, listed};
 
 /// The header of an answer that was not run for.
 pub(super) const REPLAYED: &str = "idempotency-replayed";

@@ -20,6 +20,8 @@ use crate::tools::{Case, Definition, Provenance, ToolState, Verdict, error};
 
 // Shorter than a page's own 60 s, so that the page hears of it from us.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
+/// The header of a request that is sent again: milliseconds since it was sent first.
+pub(in crate::gateway) const AGE: &str = "pagehand-age";
 const MAX_KEY: usize = 255;
 const MAX_TEXT: usize = 255;
 
@@ -58,7 +60,7 @@ pub(super) async fn read(
     may_call(definition, user.as_ref())?;
     let key = Key { user: user.as_ref().map(|user| user.id.clone()), call: call.clone() };
     let approved = body["context"]["approved"] == true;
-    let wanted = Wanted::new(key, definition, &body["arguments"], approved);
+    let wanted = Wanted::new(key, definition, &body["arguments"], approved).sent_before(age_of(headers));
     let ready = || -> Result<Ready, Refusal> {
         same_definition(gateway, definition, headers)?;
         let mut context = context(gateway, definition, call, user, &body)?;
@@ -94,6 +96,12 @@ pub(in crate::gateway) fn key_of(headers: &HeaderMap) -> Result<String, Refusal>
         return Err(Refusal::new(StatusCode::BAD_REQUEST, "no_idempotency_key", words));
     }
     Ok(key.to_owned())
+}
+
+// A request that is sent again says how long ago it was sent first.
+fn age_of(headers: &HeaderMap) -> Duration {
+    let age = headers.get(AGE).and_then(|age| age.to_str().ok()).and_then(|age| age.trim().parse().ok());
+    Duration::from_millis(age.unwrap_or_default())
 }
 
 // A page that approved one tool must not get another under the same name.

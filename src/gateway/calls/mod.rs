@@ -4,6 +4,7 @@
 //! | the key's call | and the same key again |
 //! |---|---|
 //! | was never seen | is run |
+//! | was never seen, but was sent before this record began, which is in memory | as one whose process is gone |
 //! | is at work in this process | waits for its answer |
 //! | was at work in a process that is gone | is run where its tool may be repeated; else its outcome is unknown |
 //! | asked for the user's approval | is run with it; without it the question is repeated |
@@ -24,7 +25,7 @@ mod table;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use rusqlite::{Connection, TransactionBehavior};
@@ -42,6 +43,8 @@ pub(super) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 // What a job may answer at most, too.
 const MAX_ANSWER: usize = 2 * 1024 * 1024;
+// How long a request may have been on its way.
+const MAX_TRANSIT_MS: i64 = 5000;
 
 /// The record of a gateway's calls.
 #[derive(Clone)]
@@ -69,6 +72,7 @@ pub(super) struct Wanted {
     arguments: String,
     may_repeat: bool,
     approved: bool,
+    age: Duration,
 }
 
 /// An answer.
@@ -120,6 +124,8 @@ struct Books {
     connection: Connection,
     room: Room,
     flights: BTreeMap<Key, (Row, Flight)>,
+    /// When a record in memory began, in milliseconds: what was before is forgotten.
+    began: Option<i64>,
 }
 
 impl Calls {
@@ -127,7 +133,8 @@ impl Calls {
     pub(super) fn open(path: Option<&Path>, clock: Clock, at_work: AtWork) -> Result<Self, String> {
         let connection = file::open(path)?;
         let room = Room::new(path.is_some());
-        let books = Books { connection, room, flights: BTreeMap::new() };
+        let began = path.is_none().then(|| milliseconds(&clock));
+        let books = Books { connection, room, flights: BTreeMap::new(), began };
         Ok(Self { books: Arc::new(Mutex::new(books)), clock, at_work })
     }
 
@@ -161,12 +168,16 @@ impl Calls {
         work: impl FnOnce(&mut Books, i64) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, String> {
         let books = Arc::clone(&self.books);
-        let now = (self.clock)().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
+        let now = milliseconds(&self.clock);
         let task =
             tokio::task::spawn_blocking(move || work(&mut books.lock().unwrap_or_else(PoisonError::into_inner), now));
         task.await.map_err(|why| why.to_string())?.map_err(|why| why.to_string())
     }
+}
+
+fn milliseconds(clock: &Clock) -> i64 {
+    let now = clock().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_millis()).unwrap_or(i64::MAX)
 }
 
 impl Wanted {
@@ -180,7 +191,14 @@ impl Wanted {
             arguments: format!("{:x}", Sha256::digest(arguments.to_string().as_bytes())),
             may_repeat: definition.replay != Replay::Effect,
             approved,
+            age: Duration::ZERO,
         }
+    }
+
+    /// The same call, as one that was sent before: so long ago for the first time.
+    pub(super) fn sent_before(mut self, age: Duration) -> Self {
+        self.age = age;
+        self
     }
 
     /// Its tool.
@@ -197,6 +215,12 @@ impl Wanted {
             stage,
             answer,
         }
+    }
+
+    // How long the request itself was on its way is not in its age, so what began about then counts, too.
+    fn began_before(&self, record: i64, now: i64) -> bool {
+        let age = i64::try_from(self.age.as_millis()).unwrap_or(i64::MAX);
+        age > 0 && now.saturating_sub(age).saturating_sub(MAX_TRANSIT_MS) < record
     }
 
     // Whoever agrees to what a tool asks may change the arguments.
@@ -225,6 +249,8 @@ impl Books {
                 Stage::Done => return Ok(Found::Answered(kept(row))),
                 Stage::Running | Stage::Asked | Stage::Failed => {}
             }
+        } else if !wanted.may_repeat && self.began.is_some_and(|began| wanted.began_before(began, now)) {
+            return Ok(Found::Unknown);
         }
         if !may_run {
             return Ok(Found::Unrun);

@@ -2,7 +2,7 @@
 
 import { EventEmitter, once } from 'node:events';
 
-const EVENTS = ['ready', 'run-start', 'tool-call', 'run-end', 'error', 'navigate'];
+const EVENTS = ['ready', 'restart', 'run-start', 'tool-call', 'run-end', 'error', 'navigate'];
 const PATIENCE_MS = 30_000;
 
 export class Hand {
