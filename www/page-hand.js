@@ -385,7 +385,8 @@ class PageHand extends HTMLElement {
     const { gateway, instructions, profile, agent } = this;
     const language = this.closest('[lang]')?.lang || navigator.language;
     const thread = this.getAttribute('thread') ?? '';
-    const options = { gateway, instructions, profile, agent, language, thread, name: this.#name, label: this.#label };
+    const restarted = Boolean(this.#draft);
+    const options = { gateway, instructions, profile, agent, language, thread, restarted, name: this.#name, label: this.#label };
     const close = this.#placement === 'inline' ? undefined : () => this.close();
     const instance = guarded(within(() => new Instance(this, this.#mount, options, close)));
     this.#instance = instance;

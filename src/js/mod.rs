@@ -73,6 +73,7 @@ impl Instance {
                 profile: text("profile"),
                 language: text("language"),
                 thread: text("thread"),
+                restarted: options.get("restarted").and_then(Value::as_bool).unwrap_or_default(),
                 database: text("database"),
                 ..Options::default()
             };

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 /// How deep JSON may be nested: the reader's own bound, which keeps a hostile text from using up the stack.
-pub const MAX_DEPTH: usize = 128;
+pub const MAX_DEPTH: usize = 127;
 
 /// Why a text can not be read; its words are the rest of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl fmt::Display for JsonFault {
 /// What is wrong with it.
 pub fn parse_json(text: &str) -> Result<Value, JsonFault> {
     serde_json::from_str(text).map_err(|why| {
-        let too_deep = depth(text.as_bytes()) >= MAX_DEPTH;
+        let too_deep = depth(text.as_bytes()) > MAX_DEPTH;
         if too_deep { JsonFault::TooDeep } else { JsonFault::Invalid(why.to_string()) }
     })
 }

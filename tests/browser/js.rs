@@ -170,7 +170,7 @@ async fn a_result_that_is_nested_too_deep_is_an_error_in_words() {
         let result = result_of(&nest(levels)).await;
         let (code, message, _) = told(&result);
         assert_eq!(code, "unserializable_result", "{levels}");
-        assert!(message.contains("it is nested more than 127 levels deep"), "{message}");
+        assert!(message.contains("nested deeper than 127 levels"), "{message}");
     }
 }
 

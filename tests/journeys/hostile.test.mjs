@@ -95,7 +95,7 @@ journey('a tool of the page that returns 50 MB: the model reads which limit it i
   const results = model.asked.at(-1).messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.parse(content));
   assert.deepEqual(results.map(({ code }) => code), ['result_too_large', 'unserializable_result']);
   assert.match(results[0].message, /longer than 8 MiB/);
-  assert.match(results[1].message, /more than 127 levels deep/);
+  assert.match(results[1].message, /nested deeper than 127 levels/);
   await hand.shows('big_tool', 'failed');
   await page.reload();
   await hand.shows('big_tool', 'failed');

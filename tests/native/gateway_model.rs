@@ -129,5 +129,5 @@ async fn a_body_that_is_nested_too_deep_is_called_so() {
     let body = format!("{}1{}", "[".repeat(200), "]".repeat(200));
     let answer = door.send_text("POST", "/tools/look", &[("idempotency-key", "deep-call-1")], &body).await;
     assert_eq!(answer.status, 400);
-    assert!(answer.text.contains("nested deeper than 128 levels"), "{}", answer.text);
+    assert!(answer.text.contains("nested deeper than 127 levels"), "{}", answer.text);
 }

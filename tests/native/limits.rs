@@ -279,9 +279,9 @@ fn nested(levels: usize) -> String {
 fn json_that_is_nested_too_deep_is_called_so() {
     let cases = [
         (nested(127), None),
-        (nested(128), Some("nested deeper than 128 levels")),
-        (nested(100_000), Some("nested deeper than 128 levels")),
-        ("[".repeat(100_000), Some("nested deeper than 128 levels")),
+        (nested(128), Some("nested deeper than 127 levels")),
+        (nested(100_000), Some("nested deeper than 127 levels")),
+        ("[".repeat(100_000), Some("nested deeper than 127 levels")),
         (format!("\"{}\"", "[".repeat(1_000)), None),
         (format!("[\"\\\"{}\"", "[".repeat(1_000)), Some("EOF while parsing a list at line 1 column 1005")),
         ("[1".to_owned(), Some("EOF while parsing a list at line 1 column 2")),
@@ -302,6 +302,6 @@ fn arguments_that_are_nested_too_deep_say_so_to_the_model() {
         world.works("page_look", &fine());
         assert_eq!(codes(&world)[0], "invalid_json");
         let sent = format!("{:?}", world.requests[1].messages);
-        assert!(sent.contains("nested deeper than 128 levels"), "{sent}");
+        assert!(sent.contains("nested deeper than 127 levels"), "{sent}");
     }
 }

@@ -27,7 +27,7 @@ use crate::session::Handle;
 use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
 use crate::ui::Store;
 use crate::ui::app::catalog::Catalog;
-use crate::ui::app::thread::{Thread, fresh_id};
+use crate::ui::app::thread::Thread;
 use crate::ui::app::threads::Up;
 
 /// How an app is set up.
@@ -49,6 +49,8 @@ pub struct Options {
     pub limits: Limits,
     /// The thread to open; empty for the one this tab had open, or a new one.
     pub thread: String,
+    /// Whether this stands in the place of a copy of the module that has died, and can not give its thread back.
+    pub restarted: bool,
     /// The name of the browser's database; empty for `pagehand`.
     pub database: String,
 }
@@ -113,8 +115,8 @@ impl App {
         let database = Database::new(name);
         let asked = (!options.thread.is_empty()).then(|| ThreadId(options.thread.clone()));
         let up = match asked.or_else(|| current_thread(&options.name)) {
-            Some(id) => Up { id, fresh: false, remembered: true },
-            None => Up { id: fresh_id(), fresh: true, remembered: true },
+            Some(id) => Up { by_force: options.restarted, ..Up::known(id) },
+            None => Up::fresh(),
         };
         let inner = Rc::new_cyclic(|app| {
             let parts = threads::Parts {

@@ -23,6 +23,7 @@ use crate::browser::{
 use crate::protocol::{EndReason, Event, IdMint, ThreadId};
 use crate::session::{Ended, Handle, Inputs, Kept, drive};
 use crate::ui::app::Options;
+use crate::ui::app::threads::Up;
 use crate::ui::{Store, words};
 
 // A page that is being left frees its threads a moment after the next one asks for them.
@@ -104,8 +105,9 @@ impl Thread {
     }
 }
 
-/// Opens a thread; `fresh` where nobody has begun it.
-pub(super) fn start(id: &ThreadId, fresh: bool, place: Place<'_>) -> Thread {
+/// Opens a thread.
+pub(super) fn start(up: &Up, place: Place<'_>) -> Thread {
+    let id = &up.id;
     let Place { options, gateway, tools, database, shared, watcher, store, hooks } = place;
     let (handle, inputs) = Handle::channel();
     let (orders, ordered) = unbounded();
@@ -116,7 +118,8 @@ pub(super) fn start(id: &ThreadId, fresh: bool, place: Place<'_>) -> Thread {
     let services = ThreadServices::new(shared.clone(), Rc::new(Artifacts::of(&journal)), told);
     let life = Life {
         id: id.clone(),
-        fresh,
+        fresh: up.fresh,
+        by_force: up.by_force,
         options: options.clone(),
         gateway: gateway.clone(),
         tools: Rc::clone(tools),
@@ -162,6 +165,7 @@ fn watcher_of(
 struct Life {
     id: ThreadId,
     fresh: bool,
+    by_force: bool,
     options: Options,
     gateway: Gateway,
     tools: Rc<BrowserTools>,
@@ -205,6 +209,9 @@ impl Life {
     }
 
     async fn claim(&self) -> Next {
+        if self.by_force {
+            return self.steal().await;
+        }
         let Some(mut claim) = Claim::new(&self.lock_name(), false) else {
             return Next::Own { lock: Lock::none(), by_force: true };
         };
@@ -310,6 +317,10 @@ impl Life {
         if let Either::Left((Some(lock), _)) = select(pin!(claim.granted()), sleep(RELEASE_MS)).await {
             return Next::Own { lock, by_force: false };
         }
+        self.steal().await
+    }
+
+    async fn steal(&self) -> Next {
         let stolen = match Claim::new(&self.lock_name(), true) {
             Some(mut claim) => claim.granted().await,
             None => None,

@@ -22,6 +22,18 @@ pub(super) struct Up {
     pub(super) fresh: bool,
     /// Whether the tab opens it again after a reload.
     pub(super) remembered: bool,
+    /// Whether it is taken from whoever has it: a copy of the module that has died hears no question.
+    pub(super) by_force: bool,
+}
+
+impl Up {
+    pub(super) fn fresh() -> Self {
+        Self { id: fresh_id(), fresh: true, remembered: true, by_force: false }
+    }
+
+    pub(super) fn known(id: ThreadId) -> Self {
+        Self { id, fresh: false, remembered: true, by_force: false }
+    }
 }
 
 /// What a thread is made of.
@@ -52,7 +64,7 @@ impl Parts<'_> {
             store: self.store,
             hooks: hooks(self.app, self.store),
         };
-        start(&up.id, up.fresh, place)
+        start(up, place)
     }
 }
 
@@ -69,10 +81,10 @@ fn hooks(app: &Weak<Inner>, store: &Store) -> Hooks {
     let resume = with_app(Rc::new(|app, _| app.resume()));
     let unreadable = with_app(Rc::new(|app, why| {
         // The tab keeps the old one in mind: it may be there again after a reload.
-        app.put_up(&Up { id: fresh_id(), fresh: true, remembered: false });
+        app.put_up(&Up { remembered: false, ..Up::fresh() });
         app.store.notice.set(Some(words::unreadable(&why)));
     }));
-    let foreign = with_app(Rc::new(|app, _| app.put_up(&Up { id: fresh_id(), fresh: true, remembered: true })));
+    let foreign = with_app(Rc::new(|app, _| app.put_up(&Up::fresh())));
     Hooks {
         owned: Rc::new(move || owned(String::new())),
         resume: Rc::new(move || resume(String::new())),
@@ -95,7 +107,7 @@ impl App {
             return;
         }
         self.inner.thread.borrow().end();
-        self.put_up(&Up { id, fresh: false, remembered: true });
+        self.put_up(&Up::known(id));
     }
 
     /// The threads of whoever is signed in, the latest first.
@@ -179,7 +191,7 @@ impl App {
                     app.inner.database.close();
                 }
                 // Another page of this tab may have gone on.
-                Life::Returned => app.put_up(&Up { id: app.thread(), fresh: false, remembered: true }),
+                Life::Returned => app.put_up(&Up::known(app.thread())),
             }
         });
     }
@@ -199,7 +211,7 @@ impl App {
 
     fn open_fresh(&self) {
         self.inner.thread.borrow().end();
-        self.put_up(&Up { id: fresh_id(), fresh: true, remembered: true });
+        self.put_up(&Up::fresh());
     }
 
     // In place of the thread that was there.
