@@ -79,7 +79,7 @@ export interface Artifacts {
   /** Keeps a text (or JSON) as the next version; the version comes back. */
   save(name: string, content: unknown, mediaType?: string): number;
   /** A version's text, the latest where none is asked for; `null` where there is none. */
-  load(name: string, version?: number): string | null;
+  load(name: string, version?: number): Promise<string | null>;
   list(): { [name: string]: { mediaType: string; versions: number; characters: number } };
   /** How many versions there are. */
   versions(name: string): number;
@@ -362,7 +362,25 @@ export interface PageHandError extends Error {
   code: 'invalid_tool' | 'invalid_options' | 'invalid_policy' | 'policy_locked' | 'invalid_callback' | 'not_json';
 }
 
+/** A thread as one JSON file. */
+export interface ThreadFile {
+  readonly format: 'pagehand-thread';
+  readonly version: 1;
+  readonly thread: string;
+  readonly title: string;
+  /** The lines of its journal. */
+  readonly entries: readonly unknown[];
+  readonly artifacts: readonly {
+    readonly name: string;
+    readonly version: number;
+    readonly mediaType: string;
+    readonly text: string;
+  }[];
+}
+
 export interface PageHandEventMap {
+  /** The thread is being written down (again), or is not for now, and why. */
+  'pagehand-saving': CustomEvent<{ saved: boolean; reason: string | null }>;
   /** The panel is mounted. */
   'pagehand-ready': CustomEvent<null>;
   /** The panel failed for good (a panic, memory that ran out) and a fresh one takes its place; `pagehand-ready` follows. */
@@ -452,6 +470,18 @@ export declare class PageHand extends HTMLElement {
   stop(): Promise<void>;
   /** Ends what is at work and begins an empty thread. */
   newThread(): Promise<void>;
+  /** Opens another thread, in place of the one that is up. */
+  openThread(id: string): Promise<void>;
+  /** The threads of whoever is signed in, the latest first; `at` in milliseconds since 1970. */
+  threads(): Promise<readonly { readonly id: string; readonly title: string; readonly at: number }[]>;
+  /** Forgets a thread for good, with its artifacts. */
+  deleteThread(id: string): Promise<void>;
+  /** The thread that is up, as a file. Rejects with the code `not_saved`. */
+  exportThread(): Promise<ThreadFile>;
+  /** Keeps the thread of a file and opens it; its id. Rejects with the code `invalid_thread`, which says where. */
+  importThread(file: ThreadFile | string): Promise<string>;
+  /** Has this page run the thread that is up, where another tab runs it. */
+  takeOver(): Promise<void>;
   /** Adds a tool, once the panel is loaded. Rejects with a {@link PageHandError} that lists everything wrong with it. */
   registerTool<const S extends object>(tool: Tool<FromSchema<S> & object, S> & { parameters: S }): Promise<void>;
   registerTool<A extends object = Arguments>(tool: Tool<A>): Promise<void>;

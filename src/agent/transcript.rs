@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::protocol::{
     AssistantMessage, Checkpoint, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus, Names, OpenJob,
-    Part, RunId, State, ToolCall, ToolCallId, ToolMessage, ToolResult,
+    Part, RunId, State, ToolCall, ToolCallId, ToolMessage, ToolResult, Usage,
 };
 use crate::tools::error;
 
@@ -25,6 +25,8 @@ pub(super) struct Unfinished {
     pub(super) run: Option<RunId>,
     /// Its last step.
     pub(super) step: u32,
+    /// What it had used up before that.
+    pub(super) used: Usage,
     /// The answer of that step, and how far its calls have come; `None` where there is no answer, or all of it is done.
     pub(super) open: Option<OpenStep>,
     /// Results that were made up for calls which had none.
@@ -218,6 +220,7 @@ impl Fold {
             Entry::RunStart { run, message, .. } => {
                 self.end_step();
                 self.unfinished.run = Some(run.clone());
+                (self.unfinished.step, self.unfinished.used) = (0, Usage::default());
                 match message {
                     Some((id, content)) => {
                         self.transcript.push(Message::User { id: id.clone(), content: content.clone() });
@@ -264,9 +267,10 @@ impl Fold {
                 self.unfinished.run = None;
                 self.unfinished.last_end = Some(reason.clone());
             }
-            Entry::StepStart { step, .. } => {
+            Entry::StepStart { step, used, .. } => {
                 self.end_step();
                 self.unfinished.step = *step;
+                self.unfinished.used = *used;
             }
             Entry::Decision { call, approved, arguments, payload } => {
                 self.step.decided.insert(call.0.clone(), approved.then(|| payload.clone()));

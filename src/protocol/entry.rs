@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::protocol::{
-    AssistantMessage, Delta, MessageId, Millis, ModelError, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult,
+    AssistantMessage, Delta, MessageId, Millis, ModelError, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult, Usage,
 };
 
 /// One line of a thread's journal: what happened, saved before the effect it allows.
@@ -26,6 +26,8 @@ pub enum Entry {
         step: u32,
         /// The tools it is offered, as `name@version`.
         tools: Vec<String>,
+        /// What the run had used up before it.
+        used: Usage,
     },
     /// A part of an answer that is still being written came to its end; the answer itself replaces it.
     Part {
@@ -139,6 +141,8 @@ pub enum EndReason {
     Interrupted,
     /// The answer broke off, and asking again did not help or was not possible.
     Truncated,
+    /// The model answered without a word or a call.
+    Empty,
     /// Too many steps.
     MaxSteps {
         /// The limit.
@@ -191,6 +195,7 @@ impl EndReason {
             Self::Superseded => "superseded",
             Self::Interrupted => "interrupted",
             Self::Truncated => "truncated",
+            Self::Empty => "empty",
             Self::MaxSteps { .. } => "max-steps",
             Self::MaxCalls { .. } => "max-calls",
             Self::MaxTime { .. } => "max-time",

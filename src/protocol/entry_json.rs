@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::protocol::{
     AssistantMessage, Checkpoint, Delta, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind,
-    OpenJob, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult, delta_from_json, delta_to_json, object,
+    OpenJob, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult, Usage, delta_from_json, delta_to_json, object,
 };
 
 impl Entry {
@@ -22,11 +22,12 @@ impl Entry {
                 }
                 line
             }
-            Self::StepStart { run, step, tools } => fields(vec![
+            Self::StepStart { run, step, tools, used } => fields(vec![
                 ("entry", "step_start".into()),
                 ("run", run.as_str().into()),
                 ("step", (*step).into()),
                 ("tools", tools.iter().map(String::as_str).collect()),
+                ("used", if *used == Usage::default() { Value::Null } else { usage_to_json(*used) }),
             ]),
             Self::Part { message, part } => fields(vec![
                 ("entry", "part".into()),
@@ -99,7 +100,12 @@ impl Entry {
                 };
                 Self::RunStart { run: run()?, at: at()?, message }
             }
-            "step_start" => Self::StepStart { run: run()?, step: small(line, "step")?, tools: texts(line, "tools") },
+            "step_start" => Self::StepStart {
+                run: run()?,
+                step: small(line, "step")?,
+                tools: texts(line, "tools"),
+                used: line.get("used").map(usage_from_json).unwrap_or_default(),
+            },
             "part" => Self::Part { message: message()?, part: part_from_json(line.get("part")?)? },
             "message" => Self::Message(AssistantMessage {
                 id: MessageId(text(line, "id")?),
@@ -199,6 +205,23 @@ fn part_from_json(part: &Value) -> Option<Part> {
     }))
 }
 
+pub(super) fn usage_to_json(usage: Usage) -> Value {
+    fields(vec![
+        ("input", usage.input_tokens.into()),
+        ("output", usage.output_tokens.into()),
+        ("cost_micros", usage.cost_micros.into()),
+    ])
+}
+
+pub(super) fn usage_from_json(usage: &Value) -> Usage {
+    let number = |name: &str| usage.get(name).and_then(Value::as_u64);
+    Usage {
+        input_tokens: number("input").unwrap_or_default(),
+        output_tokens: number("output").unwrap_or_default(),
+        cost_micros: number("cost_micros"),
+    }
+}
+
 fn job_to_json(job: &OpenJob) -> Value {
     fields(vec![
         ("call", part_to_json(&Part::Call(job.call.clone()))),
@@ -236,7 +259,8 @@ pub(super) fn reason_to_json(reason: &EndReason) -> Value {
         | EndReason::Stopped
         | EndReason::Superseded
         | EndReason::Interrupted
-        | EndReason::Truncated => Value::Null,
+        | EndReason::Truncated
+        | EndReason::Empty => Value::Null,
         EndReason::MaxSteps { limit } => fields(vec![("limit", (*limit).into())]),
         EndReason::MaxCalls { limit, asked } => fields(vec![("limit", (*limit).into()), ("asked", (*asked).into())]),
         EndReason::MaxTime { limit_ms } => fields(vec![("limit", (*limit_ms).into())]),
@@ -259,6 +283,7 @@ pub(super) fn reason_from_json(line: &Value) -> Option<EndReason> {
         "superseded" => EndReason::Superseded,
         "interrupted" => EndReason::Interrupted,
         "truncated" => EndReason::Truncated,
+        "empty" => EndReason::Empty,
         "max-steps" => EndReason::MaxSteps { limit: small(detail, "limit")? },
         "max-calls" => {
             EndReason::MaxCalls { limit: small(detail, "limit")? as usize, asked: small(detail, "asked")? as usize }

@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use crate::protocol::entry_json::{error_from_json, error_to_json, fields, reason_from_json, reason_to_json, text};
-use crate::protocol::{
-    CallState, CallView, Event, MessageId, MessageStatus, Millis, RunId, Scope, ToolCallId, Usage, Wait,
+use crate::protocol::entry_json::{
+    error_from_json, error_to_json, fields, reason_from_json, reason_to_json, text, usage_from_json, usage_to_json,
 };
+use crate::protocol::{CallState, CallView, Event, MessageId, MessageStatus, Millis, RunId, Scope, ToolCallId, Wait};
 
 impl Event {
     /// The event as JSON: an object whose `event` says what it is. `None` for those that are nobody else's business.
@@ -43,12 +43,11 @@ impl Event {
                 ("text", text.as_str().into()),
             ]),
             Self::Waiting { until, why } => wait_to_json(*until, why),
-            Self::Usage(usage) => fields(vec![
-                ("event", "usage".into()),
-                ("input", usage.input_tokens.into()),
-                ("output", usage.output_tokens.into()),
-                ("cost", usage.cost_micros.into()),
-            ]),
+            Self::Usage(usage) => {
+                let mut event = usage_to_json(*usage);
+                event["event"] = "usage".into();
+                event
+            }
             Self::RunEnd { run, reason } => fields(vec![
                 ("event", "run_end".into()),
                 ("run", run.as_str().into()),
@@ -84,11 +83,7 @@ impl Event {
             "progress" => {
                 Self::Progress { call: call()?, fraction: event.get("fraction").and_then(Value::as_f64), text: said()? }
             }
-            "usage" => Self::Usage(Usage {
-                input_tokens: number("input")?,
-                output_tokens: number("output")?,
-                cost_micros: number("cost"),
-            }),
+            "usage" => Self::Usage(usage_from_json(event)),
             "waiting" => Self::Waiting { until: number("until")?, why: wait_from_json(event)? },
             "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(event)? },
             _ => return None,

@@ -27,6 +27,7 @@ pub(super) fn of_end(reason: &EndReason) -> String {
         EndReason::Stopped => "You stopped this run.".to_owned(),
         EndReason::Interrupted => "The page was left or reloaded while the agent was at work.".to_owned(),
         EndReason::Truncated => "The answer broke off before its end.".to_owned(),
+        EndReason::Empty => "The model answered without a word.".to_owned(),
         EndReason::MaxSteps { limit } => format!("The agent was stopped after {limit} steps."),
         EndReason::MaxCalls { limit, asked } => {
             format!(

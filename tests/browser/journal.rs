@@ -119,6 +119,18 @@ async fn who_takes_over_keeps_the_other_from_writing_on() {
 }
 
 #[test]
+async fn lines_that_were_written_before_the_connection_died_are_our_own() {
+    let desk = Desk::new();
+    desk.open().await;
+    // As far as this page knows nothing was written; the database has the first of two lines.
+    put(&desk.name, "lines", r#"["t", 0]"#, &start(1).to_json().to_string()).await;
+    assert_eq!(desk.write(&[start(1), end()]).await, Written::Yes);
+    assert_eq!(desk.found().await, [start(1), end()]);
+    put(&desk.name, "lines", r#"["t", 2]"#, &start(2).to_json().to_string()).await;
+    assert_eq!(desk.write(&[start(3)]).await, Written::Lost, "and what is not the same is somebody else's");
+}
+
+#[test]
 async fn a_damaged_line_ends_the_journal_there_and_nothing_is_thrown_away() {
     let desk = Desk::new();
     desk.open().await;

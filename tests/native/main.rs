@@ -26,6 +26,7 @@ mod gateway_openapi;
 mod gateway_replay;
 #[cfg(feature = "gateway")]
 mod gateway_support;
+mod journal;
 mod limits;
 mod markdown;
 mod openai_chat;

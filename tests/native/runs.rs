@@ -114,6 +114,19 @@ fn an_answer_that_breaks_off_runs_nothing_and_is_asked_for_again() {
 }
 
 #[test]
+fn an_answer_without_anything_in_it_is_said_so_and_may_be_tried_again() {
+    let mut world = Loop::new();
+    world.user("Weather?");
+    world.words("");
+    world.model(ModelEvent::Finish(FinishReason::Done));
+    assert_eq!((world.ends(), world.answers()), (vec!["empty"], vec![]));
+    world.give(Input::Retry);
+    world.answer("Rain.");
+    assert_eq!(world.ends(), ["empty", "completed"]);
+    assert_eq!(world.requests.last().map(|request| request.messages.len()), Some(1));
+}
+
+#[test]
 fn an_answer_that_breaks_off_before_its_first_word_leaves_no_message() {
     let mut world = asked();
     for _ in 0..4 {

@@ -69,6 +69,10 @@ impl Run {
         let Some((mut active, stream)) = self.take_stream(call) else { return };
         let id = stream.draft.message.clone();
         let (answer, slots) = stream.draft.finish(MessageStatus::Complete);
+        if answer.parts.is_empty() {
+            self.event(Event::MessageEnd { message: id, status: MessageStatus::Complete });
+            return self.close(active, EndReason::Empty);
+        }
         // Judged against the thread as it was before this answer, so that a call is not its own duplicate.
         let limits = self.config.limits;
         let (mut calls, over) = calls::open(&id, slots, &active.tools, &self.transcript, &mut active.spent, &limits);

@@ -37,7 +37,7 @@ impl Run {
         active.tools = self.resolve();
         self.tell_of_jobs();
         let tools = active.tools.tags().to_vec();
-        self.save(Entry::StepStart { run: active.run.clone(), step: active.spent.steps, tools });
+        self.save(Entry::StepStart { run: active.run.clone(), step: active.spent.steps, tools, used: active.usage });
         self.ask(active);
     }
 

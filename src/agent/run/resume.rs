@@ -17,7 +17,7 @@ use crate::agent::draft::Slot;
 use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::transcript::{OpenStep, Unfinished};
-use crate::protocol::{AssistantMessage, EndReason, Event, MessageStatus, Replay, RunId, Scope, ToolCall};
+use crate::protocol::{AssistantMessage, EndReason, Event, MessageStatus, Replay, RunId, Scope, ToolCall, Usage};
 use crate::tools::{Definition, error};
 
 /// A run that was cut off.
@@ -25,6 +25,7 @@ use crate::tools::{Definition, error};
 pub(super) struct Interrupted {
     run: RunId,
     step: u32,
+    used: Usage,
     open: OpenStep,
 }
 
@@ -34,15 +35,16 @@ impl Run {
         let Some(run) = unfinished.run.take() else { return };
         let open = unfinished.open.take().unwrap_or_default();
         self.last_end = Some(EndReason::Interrupted);
-        self.phase = Phase::Interrupted(Interrupted { run, step: unfinished.step, open });
+        self.phase = Phase::Interrupted(Interrupted { run, step: unfinished.step, used: unfinished.used, open });
     }
 
     /// Takes the run up; nothing where none was cut off.
     pub(super) fn resume(&mut self) {
-        let Some(Interrupted { run, step, open }) = self.take_interrupted() else { return };
+        let Some(Interrupted { run, step, used, open }) = self.take_interrupted() else { return };
         self.last_end = None;
         self.event(Event::RunStart { run: run.clone(), message: None });
         let mut active = Active::new(run, Spent::up_to(step));
+        active.usage = used;
         active.tools = self.resolve();
         active.spent.pass(self.at, true);
         match open.answer.clone() {
@@ -123,8 +125,9 @@ impl Run {
 
     /// Settles the calls of a run that is not taken up, and gives it back to be closed.
     pub(super) fn give_up(&mut self, interrupted: Interrupted) -> Active {
-        let Interrupted { run, step, open } = interrupted;
-        let active = Active::new(run, Spent::up_to(step));
+        let Interrupted { run, step, used, open } = interrupted;
+        let mut active = Active::new(run, Spent::up_to(step));
+        active.usage = used;
         self.settle_as_interrupted(&active, open);
         active
     }

@@ -44,7 +44,7 @@ pub(crate) type Asked<'a> = (&'a str, &'a str, &'a str);
 pub(crate) const OSLO: &str = r#"{"city":"Oslo"}"#;
 pub(crate) const ROME: &str = r#"{"city":"Rome"}"#;
 
-fn config(limits: Limits, seed: u64) -> Config {
+pub(crate) fn config(limits: Limits, seed: u64) -> Config {
     Config {
         thread: ThreadId::from("thread"),
         agent: "tester".to_owned(),
