@@ -9,10 +9,9 @@ use js_sys::Object;
 use serde_json::Value;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::future_to_promise;
 
 use crate::browser::tools::ToolContext;
-use crate::js::{error, from_js, set, to_js, tool};
+use crate::js::{error, from_js, promise, set, to_js, tool};
 use crate::protocol::{Answer, Event, Outcome};
 
 /// The object, and what the tool asked for through it.
@@ -99,10 +98,10 @@ fn artifacts(context: &ToolContext) -> Object {
     let kept = Rc::clone(&context.services.artifacts);
     method2(&object, "load", move |name, version| {
         let (kept, name, version) = (Rc::clone(&kept), text(&name), version.as_f64().map(|version| version as u32));
-        Ok(future_to_promise(async move {
+        Ok(promise(Box::pin(async move {
             let loaded = kept.load(&name, version).await;
             Ok(loaded.map_or(JsValue::NULL, |(_, content)| JsValue::from_str(&content)))
-        })
+        }))
         .into())
     });
     let kept = Rc::clone(&context.services.artifacts);
@@ -118,7 +117,7 @@ fn memory(context: &ToolContext) -> Object {
     method2(&object, "search", move |words, limit| {
         let (words, limit) = (text(&words), limit.as_f64().unwrap_or(5.0) as u32);
         let search = services.memory.borrow().clone();
-        Ok(future_to_promise(async move {
+        Ok(promise(Box::pin(async move {
             match search {
                 None => Ok(js_sys::Array::new().into()),
                 Some(search) => match search(words, limit).await {
@@ -126,7 +125,7 @@ fn memory(context: &ToolContext) -> Object {
                     Err(why) => Err(error("memory_failed", &why)),
                 },
             }
-        })
+        }))
         .into())
     });
     object

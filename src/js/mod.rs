@@ -11,13 +11,14 @@ mod tool;
 
 use std::rc::Rc;
 
+use futures::future::LocalBoxFuture;
 use js_sys::{Function, Promise};
 use leptos::mount::{UnmountHandle, mount_to};
 use leptos::prelude::*;
 use serde_json::Value;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use web_sys::HtmlElement;
 
 use crate::agent::Decision;
@@ -388,6 +389,11 @@ fn from_js(value: &JsValue) -> Result<Value, String> {
         NotJson::TooLong => format!("it is longer than {} MiB", MAX_CHARACTERS >> 20),
         NotJson::Words(words) => words,
     })
+}
+
+/// A promise of what comes of this. One function for all of them: a page loads one for each type of future otherwise.
+fn promise(work: LocalBoxFuture<'static, Result<JsValue, JsValue>>) -> Promise {
+    future_to_promise(work)
 }
 
 fn set(object: &js_sys::Object, name: &str, value: &JsValue) {

@@ -3,9 +3,8 @@
 use js_sys::Promise;
 use serde_json::Value;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::future_to_promise;
 
-use crate::js::{Instance, error, from_js, to_js};
+use crate::js::{Instance, error, from_js, promise, to_js};
 use crate::protocol::{ThreadId, object};
 
 #[wasm_bindgen]
@@ -25,7 +24,7 @@ impl Instance {
     /// The threads of whoever is signed in, the latest first: `[{id, title, at}]`.
     pub fn threads(&self) -> Promise {
         let app = self.app.clone();
-        future_to_promise(async move {
+        promise(Box::pin(async move {
             let threads = app.threads().await;
             let list = threads.iter().map(|thread| {
                 object(vec![
@@ -35,24 +34,24 @@ impl Instance {
                 ])
             });
             Ok(to_js(&list.collect()))
-        })
+        }))
     }
 
     /// Forgets a thread for good.
     #[wasm_bindgen(js_name = deleteThread)]
     pub fn delete_thread(&self, id: String) -> Promise {
         let app = self.app.clone();
-        future_to_promise(async move {
+        promise(Box::pin(async move {
             app.delete_thread(ThreadId(id)).await;
             Ok(JsValue::UNDEFINED)
-        })
+        }))
     }
 
     /// The thread that is up as a file.
     #[wasm_bindgen(js_name = exportThread)]
     pub fn export_thread(&self) -> Promise {
         let app = self.app.clone();
-        future_to_promise(async move {
+        promise(Box::pin(async move {
             let file = app.export().await;
             file.as_ref().map(to_js).ok_or_else(|| {
                 error(
@@ -60,18 +59,18 @@ impl Instance {
                     "this thread is not in the browser's database: nothing was said in it, or it can not be kept",
                 )
             })
-        })
+        }))
     }
 
     /// Keeps the thread of a file and opens it; its id comes back.
     #[wasm_bindgen(js_name = importThread)]
     pub fn import_thread(&self, file: &JsValue) -> Promise {
         let (app, file) = (self.app.clone(), from_js(file));
-        future_to_promise(async move {
+        promise(Box::pin(async move {
             let file: Value = file.map_err(|why| error("invalid_thread", &why))?;
             let id = app.import(&file).await.map_err(|why| error("invalid_thread", &why))?;
             Ok(JsValue::from_str(id.as_str()))
-        })
+        }))
     }
 
     /// Has this page run the thread, whichever runs it now.

@@ -1,6 +1,6 @@
 //! What the views show, as signals. Follows a run's events; decides nothing.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::agent::{Run, Transcript};
@@ -18,6 +18,8 @@ use crate::ui::live::Live;
 pub struct Store {
     /// The thread, in order.
     pub items: Live<Vec<Item>>,
+    /// Counts how often another thread, or the same one read anew, took the place of what was shown.
+    pub loads: Arc<AtomicU32>,
     /// Whether a run is at work.
     pub running: Live<bool>,
     /// How the last run ended, where the user must know.
@@ -97,6 +99,7 @@ impl Store {
     pub fn new() -> Self {
         Self {
             items: Live::new(Vec::new()),
+            loads: Arc::default(),
             running: Live::new(false),
             ended: Live::new(None),
             notice: Live::new(None),
@@ -119,6 +122,7 @@ impl Store {
     pub fn load(&self, transcript: &Transcript, ended: Option<&EndReason>) {
         self.opening.set(false);
         self.earlier.set(None);
+        self.loads.fetch_add(1, Ordering::Relaxed);
         self.items.set(items_of(transcript));
         self.usage.set(Usage::default());
         self.ended.set(ended.cloned());

@@ -12,7 +12,6 @@ use web_sys::{Element, Event, HtmlElement};
 
 use crate::protocol::{MessageId, MessageStatus};
 use crate::ui::call_card::call_card;
-use crate::ui::live::Live;
 use crate::ui::markdown_dom::MarkdownView;
 use crate::ui::node::{Child, Node, Place, live, live_text, node, nothing};
 use crate::ui::{App, Item, Store, TextItem, frame, words};
@@ -33,7 +32,7 @@ pub(super) fn transcript(app: &App) -> Node {
         0
     });
     let (shown, place) = (app.clone(), follow.scroller);
-    let list = list(app.store.items.clone(), move |item| view_of(&shown, item, &follow));
+    let list = list(&app.store, move |item| view_of(&shown, item, &follow));
     node("div")
         .class("scroller")
         .attr("part", "transcript")
@@ -51,13 +50,19 @@ pub(super) fn transcript(app: &App) -> Node {
 
 /// A thread's items, each with a view of its own that is made once. They are added at the end or all replaced, so
 /// this needs none of what Leptos' `For` does to move them about.
-fn list(items: Live<Vec<Item>>, view: impl Fn(Item) -> AnyView + 'static) -> Node {
+fn list(store: &Store, view: impl Fn(Item) -> AnyView + 'static) -> Node {
+    let (items, loads) = (store.items.clone(), Arc::clone(&store.loads));
     let (place, view) = (Place::new(), Rc::new(view));
     // The rows' owner: an effect's own is cleaned up whenever it runs again.
     let owner = Owner::current().unwrap_or_default();
-    Effect::new(move |rows: Option<Vec<Row>>| {
-        let mut rows = rows.unwrap_or_default();
-        let Some(parent) = place.get() else { return rows };
+    Effect::new(move |rows: Option<(u32, Vec<Row>)>| {
+        let (made, mut rows) = rows.unwrap_or_default();
+        let now = loads.load(Ordering::Relaxed);
+        let Some(parent) = place.get() else { return (made, rows) };
+        if made != now {
+            // Another thread, or the same one read anew: the old views follow what is not shown any more.
+            rows.clear();
+        }
         // What was there before the first row stands in front of it; all else is behind the rows that stay.
         let (before, new) = items.with(|items| {
             let first = rows.first().and_then(|row| items.iter().position(|item| item.key() == row.key)).unwrap_or(0);
@@ -75,7 +80,7 @@ fn list(items: Live<Vec<Item>>, view: impl Fn(Item) -> AnyView + 'static) -> Nod
             rows.splice(..0, before.into_iter().map(|item| mount(item, page.clone())));
         }
         rows.extend(new.into_iter().map(|item| mount(item, parent.clone())));
-        rows
+        (now, rows)
     });
     node("div").class("items").place(place)
 }

@@ -9,10 +9,12 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 use idb::event::{DatabaseEvent, VersionChangeEvent};
+use idb::request::OpenDatabaseRequest;
 use idb::{CursorDirection, Error, Factory, KeyRange, ObjectStoreParams, Query, Transaction, TransactionMode};
-use js_sys::{Array, Function, Object, Reflect};
+use js_sys::{Array, Function, Object, Promise, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::spawn_local;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{IdbDatabase, IdbOpenDbRequest, IdbRequest, IdbTransaction};
 
 use crate::browser::sleep;
 use crate::session::StoreError;
@@ -31,6 +33,8 @@ pub(super) const ALL: [&str; 4] = [LINES, THREADS, ARTIFACTS, DAMAGED];
 
 /// The version of the layout. Each earlier one is brought here by [`upgrade`].
 pub const VERSION: u32 = 2;
+
+const NEWER: &str = "a newer version of this page is open in another tab; load this one again";
 
 // How long another page may hold on to an older layout before we go on without the database.
 const BLOCKED_MS: u64 = 3000;
@@ -94,6 +98,7 @@ impl Database {
                     again = false;
                 }
                 Failed::Dead(why) | Failed::Refused(why) => return Err(StoreError::Failed(why)),
+                Failed::Newer => return Err(StoreError::Failed(NEWER.to_owned())),
             }
         }
     }
@@ -109,9 +114,7 @@ impl Database {
             }
         };
         if connection.newer && access != Access::Read {
-            return Err(Failed::Refused(
-                "a newer version of this page is open in another tab; load this one again".to_owned(),
-            ));
+            return Err(Failed::Refused(NEWER.to_owned()));
         }
         Ok(connection)
     }
@@ -120,43 +123,39 @@ impl Database {
         let factory = Factory::new()
             .map_err(|_| Failed::Refused("this browser does not let the page keep anything".to_owned()))?;
         match self.request(&factory, Some(VERSION)).await {
-            Ok(database) => Ok(self.connection_of(database, false)),
-            Err(error) if name_of(&error) == "VersionError" => {
-                let database = self.request(&factory, None).await.map_err(|error| Failed::of(&error))?;
-                Ok(self.connection_of(database, true))
-            }
-            Err(error) => Err(Failed::of(&error)),
+            Err(Failed::Newer) => Ok(self.connection_of(self.request(&factory, None).await?, true)),
+            opened => Ok(self.connection_of(opened?, false)),
         }
     }
 
-    async fn request(&self, factory: &Factory, version: Option<u32>) -> Result<idb::Database, Error> {
-        let mut request = factory.open(&self.name, version)?;
+    async fn request(&self, factory: &Factory, version: Option<u32>) -> Result<JsValue, Failed> {
+        let raw: IdbOpenDbRequest = factory.open(&self.name, version).map_err(|error| Failed::of(&error))?.into();
+        let mut request = OpenDatabaseRequest::from(raw.clone());
         request.on_upgrade_needed(|event| {
             // What fails here fails the request.
             let _ = upgrade(&event);
         });
         let (told, opened) = oneshot::channel();
         spawn_local(async move {
-            let opened = request.await;
+            let opened = settled(&raw).await;
             // Nobody waits any more: one that comes late must not stand in another page's way.
             if let Err(Ok(late)) = told.send(opened) {
-                late.close();
+                close(&late);
             }
+            drop(request);
         });
         match select(opened, sleep(BLOCKED_MS)).await {
             Either::Left((Ok(opened), _)) => opened,
-            _ => Err(Error::IndexedDbOpenFailed(JsValue::from_str("blocked by an older version of this page"))),
+            _ => Err(Failed::Refused("another tab holds an older version of this page open; close it".to_owned())),
         }
     }
 
-    fn connection_of(&self, database: idb::Database, newer: bool) -> Connection {
-        let raw = JsValue::from(database);
-        let mut database = idb::Database::from(raw.clone().unchecked_into::<web_sys::IdbDatabase>());
+    fn connection_of(&self, raw: JsValue, newer: bool) -> Connection {
+        let mut database = idb::Database::from(raw.clone().unchecked_into::<IdbDatabase>());
         let (held, asked) = (Rc::downgrade(&self.connection), raw.clone());
         // A page with a newer layout waits until this one lets go.
         database.on_version_change(move |_| {
-            let _ = Reflect::get(&asked, &"close".into())
-                .and_then(|close| close.unchecked_into::<Function>().call0(&asked));
+            close(&asked);
             if let Some(held) = held.upgrade() {
                 held.take();
             }
@@ -189,6 +188,12 @@ enum Failed {
     Dead(String),
     /// It is of no use to try again at once.
     Refused(String),
+    /// The layout is a later one.
+    Newer,
+}
+
+fn close(database: &JsValue) {
+    database.unchecked_ref::<IdbDatabase>().close();
 }
 
 /// One thing to do in a transaction. Said as data rather than as code: a page loads one function for all of them.
@@ -219,27 +224,47 @@ impl Deed {
         Self::Put(store, key, JsValue::from_str(text))
     }
 
-    async fn perform(&self, transaction: &Transaction) -> Result<JsValue, Error> {
+    fn begin(&self, transaction: &Transaction) -> Result<Option<IdbRequest>, Error> {
         let store = |name: &str| transaction.object_store(name);
-        Ok(match self {
-            Self::Get(name, key) => store(name)?.get(Query::Key(key.clone()))?.await?.unwrap_or_default(),
-            Self::All(name, keys) => {
-                store(name)?.get_all(query(keys)?, None)?.await?.into_iter().collect::<Array>().into()
-            }
-            Self::Keys(name, keys) => {
-                store(name)?.get_all_keys(query(keys)?, None)?.await?.into_iter().collect::<Array>().into()
-            }
+        Ok(Some(match self {
+            Self::Get(name, key) => store(name)?.get(Query::Key(key.clone()))?.into(),
+            Self::All(name, keys) => store(name)?.get_all(query(keys)?, None)?.into(),
+            Self::Keys(name, keys) => store(name)?.get_all_keys(query(keys)?, None)?.into(),
             Self::LastKey(name, keys) => {
-                let cursor = store(name)?.open_key_cursor(query(keys)?, Some(CursorDirection::Prev))?.await?;
-                cursor.and_then(|cursor| cursor.key().ok()).unwrap_or_default()
+                store(name)?.open_key_cursor(query(keys)?, Some(CursorDirection::Prev))?.into()
             }
-            Self::Add(name, key, text) => store(name)?.add(&JsValue::from_str(text), Some(key))?.await?,
-            Self::Put(name, key, value) => store(name)?.put(value, Some(key))?.await?,
+            Self::Add(name, key, text) => store(name)?.add(&JsValue::from_str(text), Some(key))?.into(),
+            Self::Put(name, key, value) => store(name)?.put(value, Some(key))?.into(),
             Self::Delete(name, keys) => match query(keys)? {
-                Some(keys) => store(name)?.delete(keys)?.await.map(|()| JsValue::UNDEFINED)?,
-                None => JsValue::UNDEFINED,
+                Some(keys) => store(name)?.delete(keys)?.into(),
+                None => return Ok(None),
             },
+        }))
+    }
+
+    async fn perform(&self, transaction: &Transaction) -> Result<JsValue, Failed> {
+        let Some(request) = self.begin(transaction).map_err(|error| Failed::of(&error))? else {
+            return Ok(JsValue::UNDEFINED);
+        };
+        let result = settled(&request).await?;
+        Ok(match self {
+            // A cursor stands on it.
+            Self::LastKey(..) if !result.is_null() => Reflect::get(&result, &"key".into()).unwrap_or_default(),
+            Self::LastKey(..) => JsValue::UNDEFINED,
+            _ => result,
         })
+    }
+}
+
+// What a request comes to. The crate's own futures are one type each for every kind of request; this is one for all.
+async fn settled(request: &IdbRequest) -> Result<JsValue, Failed> {
+    let answered = Promise::new(&mut |resolve, reject| {
+        request.set_onsuccess(Some(&resolve));
+        request.set_onerror(Some(&reject));
+    });
+    match JsFuture::from(answered).await {
+        Ok(_) => Ok(request.result().unwrap_or_default()),
+        Err(_) => Err(Failed::of_name(&request.error().ok().flatten().map_or_else(String::new, |error| error.name()))),
     }
 }
 
@@ -256,22 +281,21 @@ impl Connection {
             .map_err(|_| Failed::Dead("the browser's database is gone".to_owned()))?;
         let mut done = Vec::with_capacity(deeds.len());
         for deed in deeds {
-            done.push(deed.perform(&transaction).await.map_err(|error| Failed::of(&error))?);
+            done.push(deed.perform(&transaction).await?);
         }
         if access == Access::Read {
             return Ok(done);
         }
-        let end = match transaction.commit() {
-            Ok(transaction) => transaction.await,
-            Err(error) => Err(error),
-        };
-        match end {
-            Ok(end) if end.is_committed() => Ok(done),
-            _ => {
-                let error = Reflect::get(&raw, &"error".into()).unwrap_or(JsValue::NULL);
-                Err(Failed::of_name(&thrown_name(&error)))
-            }
+        let end: &IdbTransaction = raw.unchecked_ref();
+        let committed = Promise::new(&mut |resolve, reject| {
+            end.set_oncomplete(Some(&resolve));
+            end.set_onabort(Some(&reject));
+        });
+        // Where there is nothing to commit any more it has been aborted.
+        if transaction.commit().is_err() || JsFuture::from(committed).await.is_err() {
+            return Err(Failed::of_name(&end.error().map_or_else(String::new, |error| error.name())));
         }
+        Ok(done)
     }
 
     // The crate knows no durability.
@@ -297,6 +321,7 @@ impl Failed {
     fn of_name(name: &str) -> Self {
         match name {
             "ConstraintError" => Self::Taken,
+            "VersionError" => Self::Newer,
             "QuotaExceededError" => Self::Refused("the browser's storage is full".to_owned()),
             "SecurityError" | "NotAllowedError" => {
                 Self::Refused("this browser does not let the page keep anything".to_owned())
@@ -315,8 +340,7 @@ fn name_of(error: &Error) -> String {
         | Error::TransactionOpenFailed(thrown)
         | Error::ObjectStoreNotFound(thrown)
         | Error::AddFailed(thrown)
-        | Error::UpdateFailed(thrown)
-        | Error::TransactionCommitError(thrown) => thrown_name(thrown),
+        | Error::UpdateFailed(thrown) => thrown_name(thrown),
         _ => String::new(),
     }
 }

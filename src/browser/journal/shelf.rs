@@ -50,7 +50,6 @@ impl Shelf {
     pub async fn list(&self, user: &str) -> Vec<ThreadInfo> {
         let mut threads = self.rows().await;
         threads.retain(|(_, row)| row.user == user);
-        threads.sort_by_key(|(_, row)| std::cmp::Reverse(row.at));
         threads.into_iter().map(|(id, row)| ThreadInfo { id, title: row.title, at: row.at }).collect()
     }
 
@@ -64,9 +63,7 @@ impl Shelf {
 
     /// Forgets the oldest threads where there are too many.
     pub async fn prune(&self) {
-        let mut threads = self.rows().await;
-        threads.sort_by_key(|(_, row)| std::cmp::Reverse(row.at));
-        for (id, _) in threads.iter().skip(MOST) {
+        for (id, _) in self.rows().await.iter().skip(MOST) {
             self.delete(id).await;
         }
     }
@@ -127,11 +124,19 @@ impl Shelf {
         }
     }
 
+    // The latest first.
     async fn rows(&self) -> Vec<(ThreadId, Row)> {
         let deeds = vec![Deed::Keys(THREADS, None), Deed::All(THREADS, None)];
         let Ok(read) = self.database.run(Access::Read, deeds).await else { return Vec::new() };
         let thread = |(key, row): (JsValue, JsValue)| Some((ThreadId(key.as_string()?), Row::from_json(&json(&row)?)));
-        Array::from(&read[0]).iter().zip(Array::from(&read[1]).iter()).filter_map(thread).collect()
+        let (keys, texts) = (Array::from(&read[0]), Array::from(&read[1]));
+        // Put in place one by one: for a hundred threads a sort is more to load than it is worth.
+        let mut rows: Vec<(ThreadId, Row)> = Vec::new();
+        for (id, row) in keys.iter().zip(texts.iter()).filter_map(thread) {
+            let place = rows.iter().position(|(_, other)| other.at < row.at).unwrap_or(rows.len());
+            rows.insert(place, (id, row));
+        }
+        rows
     }
 }
 
