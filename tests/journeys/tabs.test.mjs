@@ -79,6 +79,7 @@ journey('the tab that runs a refund crashes; the other finds out what became of 
   assert.equal(calls, 1);
   assert.equal((await other.get('/api/orders/A-1042')).status, 'refunded');
   hand.complaints.length = 0;
+  await page.close();
 });
 
 journey('a tab that is duplicated while a tool runs follows, and runs nothing itself', {}, async ({ page, hand, gateway, context }) => {
