@@ -11,13 +11,14 @@ use leptos::prelude::*;
 #[derive(Debug)]
 pub struct Live<T> {
     value: Arc<Mutex<T>>,
-    changes: RwSignal<u32>,
+    // Goes with its last holder: a signal of an owner's would stay for as long as the panel does.
+    changes: ArcRwSignal<u32>,
 }
 
 impl<T> Live<T> {
-    /// A value. Followed as long as the reactive owner it is made in lives; kept as long as anybody holds it.
+    /// A value, kept and followed as long as anybody holds it.
     pub fn new(value: T) -> Self {
-        Self { value: Arc::new(Mutex::new(value)), changes: RwSignal::new(0) }
+        Self { value: Arc::new(Mutex::new(value)), changes: ArcRwSignal::new(0) }
     }
 
     /// Looks at it, and follows it.
@@ -34,7 +35,7 @@ impl<T> Live<T> {
     /// Changes it and tells those who follow it.
     pub fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let result = self.update_silently(change);
-        notify(self.changes);
+        notify(&self.changes);
         result
     }
 
@@ -50,7 +51,7 @@ impl<T> Live<T> {
 
     /// Follows it.
     pub fn follow(&self) {
-        follow(self.changes);
+        follow(&self.changes);
     }
 }
 
@@ -68,15 +69,15 @@ impl<T: Clone> Live<T> {
 
 impl<T> Clone for Live<T> {
     fn clone(&self) -> Self {
-        Self { value: Arc::clone(&self.value), changes: self.changes }
+        Self { value: Arc::clone(&self.value), changes: self.changes.clone() }
     }
 }
 
 // Views may be gone while a run still tells of itself; then there is nobody to tell.
-fn notify(changes: RwSignal<u32>) {
+fn notify(changes: &ArcRwSignal<u32>) {
     changes.try_update(|changes| *changes = changes.wrapping_add(1));
 }
 
-fn follow(changes: RwSignal<u32>) {
+fn follow(changes: &ArcRwSignal<u32>) {
     let _ = changes.try_get();
 }

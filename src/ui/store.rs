@@ -18,6 +18,9 @@ use crate::ui::live::Live;
 pub struct Store {
     /// The thread, in order.
     pub items: Live<Vec<Item>>,
+    /// Where it can be cut: the first line of the journal behind each cut, and how many things stand before it, counted
+    /// from the first that was ever shown.
+    cuts: Arc<Mutex<Cuts>>,
     /// Counts how often another thread, or the same one read anew, took the place of what was shown.
     pub loads: Arc<AtomicU32>,
     /// Whether a run is at work.
@@ -48,6 +51,17 @@ pub struct Store {
     pub waiting: Live<bool>,
     /// The language of labels.
     pub language: Live<String>,
+}
+
+// A thread that is longer is cut when the user writes on, down to about so many.
+const MOST: usize = 400;
+const KEPT: usize = 150;
+
+#[derive(Debug, Default)]
+struct Cuts {
+    places: Vec<(u32, isize)>,
+    /// Where what is shown begins.
+    base: isize,
 }
 
 /// One thing in the thread.
@@ -99,6 +113,7 @@ impl Store {
     pub fn new() -> Self {
         Self {
             items: Live::new(Vec::new()),
+            cuts: Arc::default(),
             loads: Arc::default(),
             running: Live::new(false),
             ended: Live::new(None),
@@ -123,6 +138,7 @@ impl Store {
         self.opening.set(false);
         self.earlier.set(None);
         self.loads.fetch_add(1, Ordering::Relaxed);
+        *self.cuts() = Cuts::default();
         self.items.set(items_of(transcript));
         self.usage.set(Usage::default());
         self.ended.set(ended.cloned());
@@ -130,11 +146,49 @@ impl Store {
         self.heard();
     }
 
-    /// Shows what was there before, in front of what is shown; `from`: the first line of the journal that is shown now.
-    pub fn prepend(&self, transcript: &Transcript, from: u32) {
+    /// Shows what was there before, in front of what is shown: the lines of the journal from one number up to another.
+    pub fn prepend(&self, transcript: &Transcript, from: u32, behind: u32) {
         let earlier = items_of(transcript);
+        let mut cuts = self.cuts();
+        // It may be cut again where it was read on from.
+        let base = cuts.base;
+        cuts.places.insert(0, (behind, base));
+        cuts.base -= earlier.len() as isize;
+        drop(cuts);
         self.items.update(|items| drop(items.splice(..0, earlier)));
         self.earlier.set((from > 0).then_some(from));
+    }
+
+    /// The thread can be read from this line of its journal on, and nothing of it has been said yet.
+    pub fn mark(&self, line: u32) {
+        let mut cuts = self.cuts();
+        let place = cuts.base + self.items.peek(Vec::len) as isize;
+        cuts.places.push((line, place));
+    }
+
+    // What is far from the end of a long thread is let go of; it is in the journal. The user has just written, so they are
+    // not looking at it.
+    fn cut(&self) {
+        let count = self.items.peek(Vec::len);
+        if count <= MOST {
+            return;
+        }
+        let mut cuts = self.cuts();
+        let last = cuts.base + (count - KEPT) as isize;
+        let Some((line, place)) = cuts.places.iter().rev().copied().find(|(_, place)| *place <= last) else { return };
+        let gone = place - cuts.base;
+        if gone <= 0 {
+            return;
+        }
+        cuts.base = place;
+        cuts.places.retain(|(_, other)| *other > place);
+        drop(cuts);
+        self.items.update_silently(|items| drop(items.drain(..gone as usize)));
+        self.earlier.set(Some(line));
+    }
+
+    fn cuts(&self) -> MutexGuard<'_, Cuts> {
+        self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Follows an event.
@@ -144,6 +198,7 @@ impl Store {
                 self.running.set(true);
                 self.ended.set(None);
                 if let Some((id, text)) = message {
+                    self.cut();
                     self.items.update(|items| items.push(Item::User(id.clone(), text.clone())));
                 }
             }

@@ -63,6 +63,12 @@ fn list(store: &Store, view: impl Fn(Item) -> AnyView + 'static) -> Node {
             // Another thread, or the same one read anew: the old views follow what is not shown any more.
             rows.clear();
         }
+        // What was let go of at the beginning.
+        let gone = items.peek(|items| {
+            let first = items.first().map(Item::key);
+            rows.iter().position(|row| Some(&row.key) == first.as_ref()).unwrap_or(0)
+        });
+        rows.drain(..gone);
         // What was there before the first row stands in front of it; all else is behind the rows that stay.
         let (before, new) = items.with(|items| {
             let first = rows.first().and_then(|row| items.iter().position(|item| item.key() == row.key)).unwrap_or(0);

@@ -3,7 +3,6 @@
 //! The native tests put the cases together (`tests/native/schema_suite.rs`); the test server hands out the package's
 //! folder, so they can be fetched from there.
 
-use gloo_net::http::Request;
 use js_sys::{Function, JSON, Reflect};
 use pagehand::tools::Schema;
 use serde_json::{Value, json};
@@ -11,10 +10,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use wasm_bindgen_test::{console_log, wasm_bindgen_test as test};
 
-async fn text(path: &str) -> Option<String> {
-    let response = Request::get(path).send().await.ok().filter(gloo_net::http::Response::ok)?;
-    response.text().await.ok()
-}
+use crate::support::text;
 
 #[test]
 async fn the_page_judges_as_the_suite_does() {

@@ -46,6 +46,8 @@ pub struct Journal {
     writer: RefCell<Option<Rc<Writer<Lines>>>>,
     // The line that was read first: what stands before it was left for later.
     first: Cell<u32>,
+    // The checkpoint that was written last, until somebody has taken note of it.
+    mark: Cell<Option<u32>>,
     retired: Rc<Cell<bool>>,
 }
 
@@ -84,6 +86,7 @@ impl Journal {
             row: Rc::default(),
             writer: RefCell::default(),
             first: Cell::new(0),
+            mark: Cell::new(None),
             retired: Rc::default(),
         }
     }
@@ -154,8 +157,16 @@ impl Journal {
     /// Adds a line, to be written soon.
     pub fn append(&self, entry: &Entry) {
         if let Some(writer) = &*self.writer.borrow() {
+            if matches!(entry, Entry::Checkpoint(_)) {
+                self.mark.set(Some(writer.lines()));
+            }
             writer.push(entry.clone());
         }
+    }
+
+    /// The number of a checkpoint that was just written; once.
+    pub fn take_mark(&self) -> Option<u32> {
+        self.mark.take()
     }
 
     /// How many lines there are, with those that are on their way.

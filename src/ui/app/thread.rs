@@ -156,6 +156,9 @@ fn watcher_of(
     Rc::new(move |event: &Event| {
         if visible.get() {
             followed.apply(event);
+            if let Some(line) = journal.take_mark() {
+                followed.mark(line);
+            }
         }
         mirror.tell(event, journal.lines());
         watcher(event);

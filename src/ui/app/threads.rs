@@ -158,7 +158,7 @@ impl App {
             return;
         }
         match page {
-            Some((from, entries)) => self.store.prepend(&Transcript::of(&entries), from),
+            Some((first, entries)) => self.store.prepend(&Transcript::of(&entries), first, from),
             None => self.store.earlier.set(Some(from)),
         }
     }

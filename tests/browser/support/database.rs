@@ -14,6 +14,8 @@ extern "C" {
 
     #[wasm_bindgen(js_name = openLayout)]
     fn open_layout_in_js(name: &str, version: u32, stores: &str) -> Promise;
+    #[wasm_bindgen(js_name = writeByHand)]
+    fn write_in_js(name: &str, count: u32, length: u32, durability: &str) -> Promise;
     fn touch(name: &str, store: &str, what: &str, key: &str, value: &str) -> Promise;
 }
 
@@ -63,4 +65,9 @@ pub(crate) async fn delete(name: &str, store: &str, key: &str) {
 
 pub(crate) async fn get(name: &str, store: &str, key: &str) -> Option<String> {
     JsFuture::from(touch(name, store, "get", key, "")).await.unwrap().as_string()
+}
+
+/// How many milliseconds it takes to write so many texts of a length, a transaction each.
+pub(crate) async fn write_by_hand(name: &str, count: u32, length: u32, durability: &str) -> f64 {
+    JsFuture::from(write_in_js(name, count, length, durability)).await.unwrap().as_f64().unwrap()
 }

@@ -191,3 +191,21 @@ export async function touch(name, store, what, key, value) {
     database.close();
   }
 }
+
+/** Writes so many texts of a length into a database, a transaction each; the milliseconds it took. */
+export async function writeByHand(name, count, length, durability) {
+  const request = indexedDB.open(name, 1);
+  request.onupgradeneeded = () => request.result.createObjectStore('texts');
+  const database = await settled(request);
+  const text = 'x'.repeat(length);
+  const start = performance.now();
+  for (let at = 0; at < count; at += 1) {
+    const transaction = database.transaction('texts', 'readwrite', { durability });
+    transaction.objectStore('texts').put(text, at);
+    transaction.commit();
+    await new Promise((done) => { transaction.oncomplete = done; });
+  }
+  const took = performance.now() - start;
+  database.close();
+  return took;
+}

@@ -8,6 +8,7 @@ pub(crate) mod stream;
 use std::cell::Cell;
 use std::sync::Arc;
 
+use gloo_net::http::Request;
 use pagehand::agent::ToolRequest;
 use pagehand::browser::{now, sleep};
 use pagehand::protocol::{Risk, RunId, Scope, ThreadId, ToolCallId};
@@ -58,6 +59,12 @@ impl Drop for Place {
     fn drop(&mut self) {
         self.0.remove();
     }
+}
+
+/// A file of the repository, where it is there.
+pub(crate) async fn text(path: &str) -> Option<String> {
+    let response = Request::get(path).send().await.ok().filter(gloo_net::http::Response::ok)?;
+    response.text().await.ok()
 }
 
 /// A name that no other test has, so that no two share a journal.
