@@ -49,12 +49,12 @@ fn steps() {
     let registry = registry();
     let mut lines = 0;
     let short = best(|| {
-        let mut world = World::new(&registry, Vec::new());
+        let mut world = World::new(&registry, &[]);
         world.run();
         lines = world.journal.len();
     });
     let texts: Vec<String> = {
-        let mut world = World::new(&registry, Vec::new());
+        let mut world = World::new(&registry, &[]);
         world.run();
         world.journal.iter().map(|entry| entry.to_json().to_string()).collect()
     };
@@ -71,7 +71,7 @@ fn steps() {
         lines as f64 / f64::from(STEPS_A_RUN)
     );
     let long = thread_of(5_000, &registry);
-    let mut world = World::new(&registry, long);
+    let mut world = World::new(&registry, &long);
     let a_step = best(|| world.run()) / STEPS_A_RUN;
     println!(
         "a step, 5,000 messages      {a_step:>10.2?}   {:.0} a second: the request is a copy of the thread",
@@ -103,7 +103,7 @@ fn opening() {
 
 fn memory() {
     let registry = registry();
-    let mut world = World::new(&registry, Vec::new());
+    let mut world = World::new(&registry, &[]);
     world.keeps = false;
     // At each double of the one before, so that the room lists have ahead is the same share of it.
     let (mut steps, before, mut first) = (0, held(), 0);
@@ -122,7 +122,7 @@ fn memory() {
     drop(world);
     let before = held();
     for _ in 0..500 {
-        let mut world = World::new(&registry, Vec::new());
+        let mut world = World::new(&registry, &[]);
         world.run();
     }
     println!("500 threads, one by one     {:>7} bytes held after 10,000 steps", held() - before);
@@ -137,8 +137,8 @@ struct World {
 }
 
 impl World {
-    fn new(registry: &Arc<Registry>, journal: Vec<Entry>) -> Self {
-        let mut run = Run::restore(config(), &journal);
+    fn new(registry: &Arc<Registry>, journal: &[Entry]) -> Self {
+        let mut run = Run::restore(config(), journal);
         run.handle(1, Input::Tools(Arc::clone(registry)));
         Self { run, journal: Vec::new(), keeps: true, asked: 0 }
     }
@@ -172,7 +172,7 @@ impl World {
     fn says(&self) -> Vec<ModelEvent> {
         let words =
             [ModelEvent::TextStart, ModelEvent::TextDelta("I look at the next one.".to_owned()), ModelEvent::TextEnd];
-        if self.asked % STEPS_A_RUN == 0 {
+        if self.asked.is_multiple_of(STEPS_A_RUN) {
             return words.into_iter().chain([ModelEvent::Finish(FinishReason::Done)]).collect();
         }
         let call = [
@@ -203,7 +203,7 @@ fn config() -> Config {
 
 /// The journal of a thread of so many messages: questions, answers, calls and results.
 fn thread_of(messages: usize, registry: &Arc<Registry>) -> Vec<Entry> {
-    let mut world = World::new(registry, Vec::new());
+    let mut world = World::new(registry, &[]);
     while world.run.transcript().messages().len() < messages {
         world.run();
     }

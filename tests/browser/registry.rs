@@ -603,7 +603,7 @@ async fn the_thread_of_a_user_who_has_left_is_put_away_with_what_it_was_doing() 
     assert_eq!(panel.result_of(&network, "look_tool", &json!({})).await, json!({}));
     assert!(!threads(&panel).await.contains(&hers), "it is not in the next user's list");
     panel.instance.set_user(&js(&json!(ann))).unwrap();
-    assert_eq!(threads(&panel).await, [hers.clone()]);
+    assert_eq!(threads(&panel).await, std::slice::from_ref(&hers));
     panel.instance.open_thread(hers);
     panel.the("[part=user-message]").await;
     panel.the("[data-state=cancelled]").await;

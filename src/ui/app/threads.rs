@@ -68,8 +68,10 @@ impl Parts<'_> {
     }
 }
 
+type Act = Rc<dyn Fn(&App, String)>;
+
 fn hooks(app: &Weak<Inner>, store: &Store) -> Hooks {
-    let with_app = |act: Rc<dyn Fn(&App, String)>| {
+    let with_app = |act: Act| {
         let (app, store) = (Weak::clone(app), store.clone());
         move |words: String| {
             if let Some(inner) = app.upgrade() {
