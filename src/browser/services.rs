@@ -1,6 +1,6 @@
 //! What the page gives its tools beside their arguments. Knows nothing of any tool.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::channel::oneshot;
@@ -25,6 +25,8 @@ pub type Drifted = Rc<dyn Fn()>;
 pub struct Services {
     /// Who is signed in, as the page says: never from a tool's arguments. Null for nobody.
     pub user: Rc<RefCell<Value>>,
+    /// Whether the page has said who is signed in, or that nobody is.
+    pub user_is_stated: Rc<Cell<bool>>,
     /// Searches memory, where the page has one.
     pub memory: Rc<RefCell<Option<MemorySearch>>>,
     /// What the integrator wants to hear, and may answer.
@@ -59,6 +61,12 @@ struct Jobs {
 }
 
 impl Services {
+    /// The id of who is signed in, empty for nobody; `None` where the page has not said.
+    #[must_use]
+    pub fn stated_user(&self) -> Option<String> {
+        self.user_is_stated.get().then(|| self.user_id())
+    }
+
     /// The id of who is signed in: a text, or the user's `id`. Empty for nobody.
     #[must_use]
     pub fn user_id(&self) -> String {

@@ -609,6 +609,26 @@ async fn the_thread_of_a_user_who_has_left_is_put_away_with_what_it_was_doing() 
     panel.the("[data-state=cancelled]").await;
 }
 
+#[test]
+async fn the_thread_of_a_user_is_put_away_when_nobody_is_signed_in() {
+    let (network, panel) = opened().await;
+    panel.instance.set_user(&js(&json!(fresh_name()))).unwrap();
+    let body = panel.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    panel.reads(".md", "It was sent.").await;
+    let (name, thread) = (panel.name.clone(), panel.instance.thread());
+    drop(panel);
+    // A page that says nothing of its users goes on; one that says that nobody is there does not.
+    let silent = Mounted::waiting(&name);
+    silent.reads(".md", "It was sent.").await;
+    drop(silent);
+    let again = Mounted::waiting(&name);
+    again.instance.set_user(&JsValue::NULL).unwrap();
+    until_so("another thread", || again.instance.thread() != thread).await;
+    assert!(again.all("[part=user-message]").is_empty());
+}
+
 /// The ids of the threads of whoever is signed in.
 async fn threads(panel: &Mounted) -> Vec<String> {
     let list = JsFuture::from(panel.instance.threads()).await.unwrap();

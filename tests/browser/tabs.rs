@@ -170,6 +170,40 @@ async fn writing_in_the_panel_that_follows_takes_the_thread_over() {
 }
 
 #[test]
+async fn what_is_said_before_it_is_known_whose_thread_it_is_is_heard() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    owner.reads(".md", "It was sent.").await;
+    let other = Mounted::waiting(&owner.name);
+    network.asked("/tools").await.answer_json(200, &listing(&[]));
+    other.instance.send("And now?");
+    let asked = network.asked("/agent").await;
+    assert_eq!(asked.json().await["messages"].as_array().unwrap().len(), 3);
+    asked.answer_text(200, "{}", &saying("Now, too."));
+    until_so("the answer", || other.all(".md").len() == 2).await;
+    until_so("the first to follow", || owner.all(".md").len() == 2).await;
+}
+
+#[test]
+async fn a_thread_that_is_left_says_nothing_of_the_one_that_took_its_place() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    owner.reads(".md", "It was sent.").await;
+    let other = Mounted::waiting(&owner.name);
+    // Before anybody knows that it is the other's.
+    other.instance.new_thread();
+    sleep(1200).await;
+    assert!(other.find("[part=take-over]").is_none(), "the new thread is nobody else's");
+    assert!(other.all("[part=user-message]").is_empty());
+}
+
+#[test]
 async fn when_the_owner_goes_the_follower_has_the_thread_within_two_seconds() {
     let network = Network::install();
     let owner = Mounted::new(&network).await;

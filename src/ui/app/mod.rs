@@ -240,11 +240,12 @@ impl App {
     pub fn set_user(&self, user: serde_json::Value) {
         let before = self.inner.services.user_id();
         *self.inner.services.user.borrow_mut() = user;
+        self.inner.services.user_is_stated.set(true);
         let now = self.inner.services.user_id();
         if now != before {
             self.handle().forget_grants();
-            self.change_user(&now);
         }
+        self.change_user(&now);
         self.publish();
     }
 

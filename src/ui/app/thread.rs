@@ -14,7 +14,7 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::{Either, pending, select};
 use futures::{FutureExt, StreamExt, select_biased};
 
-use crate::agent::{CHECKPOINT_LINES, Config, Run, Transcript};
+use crate::agent::{CHECKPOINT_LINES, Config, Input, Run, Transcript};
 use crate::browser::tools::BrowserTools;
 use crate::browser::{
     Artifacts, BrowserHost, Channel, Claim, Database, Gateway, Journal, Lock, Mirror, Network, OpenError, Opened,
@@ -229,7 +229,7 @@ impl Life {
     }
 
     async fn own(&mut self, mut lock: Lock, by_force: bool) -> Next {
-        self.store.following.set(false);
+        self.set_following(false);
         let Some(opened) = self.open(by_force).await else { return Next::Closed };
         if !self.is_ours() {
             (self.hooks.foreign)();
@@ -283,8 +283,16 @@ impl Life {
     }
 
     async fn follow(&mut self, mut claim: Option<Claim>) -> Next {
-        self.store.following.set(true);
+        self.set_following(true);
         let channel = self.channel();
+        // What the user said before anybody knew whose thread it is was meant for here.
+        let waiting = self.inputs.take_waiting();
+        let speaks = waiting.iter().any(|input| matches!(input, Input::UserMessage(_) | Input::Retry));
+        self.stopping.iter().for_each(|handle| handle.say_again(waiting.clone()));
+        if speaks {
+            tell(channel.as_ref(), &PageWord::Release);
+            return self.take(claim).await;
+        }
         self.catch_up(channel.as_ref()).await;
         loop {
             let granted = async {
@@ -418,15 +426,22 @@ impl Life {
         })
     }
 
-    // A thread that nobody has signed in for is taken over by whoever does.
+    // A thread that nobody has signed in for is taken over by whoever does. A page that says nothing of its users has one.
     fn is_ours(&self) -> bool {
-        let user = self.services.shared.user_id();
+        let Some(user) = self.services.shared.stated_user() else { return true };
         let row = self.journal.row();
         let mut row = row.borrow_mut();
         if row.user.is_empty() {
             row.user.clone_from(&user);
         }
-        user.is_empty() || row.user == user
+        row.user == user
+    }
+
+    // Of the thread on screen, and no other.
+    fn set_following(&self, following: bool) {
+        if self.shown.get() {
+            self.store.following.set(following);
+        }
     }
 
     fn config(&self) -> Config {

@@ -54,6 +54,8 @@ impl Parts<'_> {
             set_current_thread(&self.options.name, &up.id);
         }
         self.store.opening.set(!up.fresh);
+        self.store.following.set(false);
+        self.store.saving.set(None);
         let place = Place {
             options: self.options,
             gateway: self.gateway,
