@@ -22,6 +22,8 @@ pub enum Input {
     ForgetGrants,
     /// What tools remember beyond this thread, as another thread left it.
     State(State),
+    /// Whether the tools behind the gateway are being asked for: no step begins before they are known.
+    Listing(bool),
     /// The lines of the journal before the checkpoint that the machine was restored from.
     Earlier(Vec<Entry>),
     /// The user sent a message.

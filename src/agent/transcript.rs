@@ -108,6 +108,20 @@ impl Transcript {
         self.jobs.get(call.as_str()).map(Option::as_ref)
     }
 
+    /// How the jobs of this thread ended, by the calls that started them.
+    pub fn job_ends(&self) -> impl Iterator<Item = (&str, &ToolResult)> {
+        self.jobs.iter().filter_map(|(call, end)| end.as_ref().map(|end| (call, end)))
+    }
+
+    /// Takes over how jobs ended that a part of a journal only began.
+    pub fn learn_ends(&mut self, ends: &Names<ToolResult>) {
+        for (call, end) in ends.iter() {
+            if let Some(open @ None) = self.jobs.get_mut(call) {
+                *open = Some(end.clone());
+            }
+        }
+    }
+
     pub(super) fn start_job(&mut self, call: &ToolCallId) {
         self.jobs.insert(call.0.clone(), None);
     }

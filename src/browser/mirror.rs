@@ -6,7 +6,9 @@
 //! | `hello` | a follower | tell me where you are |
 //! | `now` | the owner | the journal's lines that count, and what happened since |
 //! | `event` | the owner | the next event |
-//! | `release` | a follower | give the thread up |
+//! | `release` | a follower | give the thread up; the other followers stand back |
+//! | `lines` | an owner | what it gives up and could not write down: the number of the first line, and the lines |
+//! | `deleted` | anybody | there is no such thread any more |
 //! | `stop` | a follower | the user wants it stopped |
 
 use std::cell::{Cell, RefCell};
@@ -17,7 +19,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{BroadcastChannel, MessageEvent};
 
-use crate::protocol::{Event, ThreadId, object};
+use crate::protocol::{Entry, Event, ThreadId, object};
 
 /// A message of another page.
 #[derive(Clone, Debug)]
@@ -39,6 +41,15 @@ pub enum PageWord {
     Event(Event),
     /// Somebody wants the thread.
     Release,
+    /// What an owner that gave it up could not write down.
+    Lines {
+        /// The number of the first.
+        first: u32,
+        /// The lines.
+        entries: Vec<Entry>,
+    },
+    /// The thread was forgotten for good.
+    Deleted,
     /// The user pressed stop elsewhere.
     Stop,
 }
@@ -89,6 +100,10 @@ impl PageWord {
                 ("events", events.iter().filter_map(Event::to_json).collect()),
             ]),
             Self::Event(event) => object(vec![("event", event.to_json().unwrap_or_default())]),
+            Self::Lines { first, entries } => {
+                object(vec![("lines", entries.iter().map(Entry::to_json).collect()), ("first", (*first).into())])
+            }
+            Self::Deleted => object(vec![("deleted", true.into())]),
             Self::Release => object(vec![("release", true.into())]),
             Self::Stop => object(vec![("stop", true.into())]),
         }
@@ -104,9 +119,16 @@ impl PageWord {
                 events: events.filter_map(Event::from_json).collect(),
             });
         }
+        if let Some(lines) = message.get("lines") {
+            return Some(Self::Lines {
+                first: message.get("first")?.as_u64()?.try_into().ok()?,
+                entries: lines.as_array()?.iter().map(Entry::from_json).collect::<Option<_>>()?,
+            });
+        }
         match message.get("event") {
             Some(event) => Event::from_json(event).map(Self::Event),
             None if says("began") => Some(Self::Began),
+            None if says("deleted") => Some(Self::Deleted),
             None if says("hello") => Some(Self::Hello),
             None if says("release") => Some(Self::Release),
             None if says("stop") => Some(Self::Stop),
@@ -141,6 +163,11 @@ impl Mirror {
     /// Says that the thread has an owner from now on.
     pub fn announce(&self) {
         self.post(&PageWord::Began);
+    }
+
+    /// Gives a follower what could not be written down.
+    pub fn hand_over(&self, first: u32, entries: Vec<Entry>) {
+        self.post(&PageWord::Lines { first, entries });
     }
 
     /// Tells nobody any more.
@@ -183,6 +210,10 @@ impl Mirror {
     // Text that grows is kept as one event, so that a long answer is not kept piece by piece.
     fn remember(&self, event: &Event) {
         let mut recent = self.inner.recent.borrow_mut();
+        if let Event::Progress { call, .. } = event {
+            // Only the latest of each counts.
+            recent.retain(|other| !matches!(other, Event::Progress { call: same, .. } if same == call));
+        }
         match (recent.last_mut(), event) {
             (Some(Event::TextDelta { message, text }), Event::TextDelta { message: same, text: more })
             | (Some(Event::ReasoningDelta { message, text }), Event::ReasoningDelta { message: same, text: more })

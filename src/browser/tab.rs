@@ -19,6 +19,23 @@ pub fn set_current_thread(name: &str, thread: &ThreadId) {
     }
 }
 
+/// Whether a page of this tab was running the thread when it was last heard of.
+#[must_use]
+pub fn had_thread(thread: &ThreadId) -> bool {
+    storage().is_some_and(|storage| storage.get_item(&owned(thread)).ok().flatten().is_some())
+}
+
+/// Remembers whether a page of this tab runs the thread.
+pub fn set_had_thread(thread: &ThreadId, had: bool) {
+    if let Some(storage) = storage() {
+        let _ = if had { storage.set_item(&owned(thread), "1") } else { storage.remove_item(&owned(thread)) };
+    }
+}
+
+fn owned(thread: &ThreadId) -> String {
+    format!("pagehand.owned:{thread}")
+}
+
 fn key(name: &str) -> String {
     format!("pagehand.thread:{name}")
 }

@@ -54,7 +54,8 @@ impl Event {
                 ("reason", reason.as_str().into()),
                 ("detail", reason_to_json(reason)),
             ]),
-            Self::DecisionRefused { .. } | Self::Settled(_) | Self::Note(_) | Self::Saving(_) => return None,
+            Self::Saving(why) => fields(vec![("event", "saving".into()), ("text", why.as_deref().into())]),
+            Self::DecisionRefused { .. } | Self::Settled(_) | Self::Note(_) => return None,
         })
     }
 
@@ -85,6 +86,7 @@ impl Event {
             }
             "usage" => Self::Usage(usage_from_json(event)),
             "waiting" => Self::Waiting { until: number("until")?, why: wait_from_json(event)? },
+            "saving" => Self::Saving(said()),
             "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(event)? },
             _ => return None,
         })

@@ -31,6 +31,7 @@ impl Inputs {
                     | Input::Facts(_)
                     | Input::Policy(_)
                     | Input::State(_)
+                    | Input::Listing(_)
                     | Input::Online(_)
                     | Input::Resume
             )
@@ -91,6 +92,11 @@ impl Handle {
     /// Whether there is a network, as far as is known.
     pub fn online(&self, online: bool) {
         self.input(Input::Online(online));
+    }
+
+    /// Whether more tools are being asked for: a step waits for them.
+    pub fn listing(&self, listing: bool) {
+        self.input(Input::Listing(listing));
     }
 
     /// What the host says of the session now.

@@ -103,6 +103,19 @@ impl<S: Store> Writer<S> {
         state.next + state.queue.len() as u32
     }
 
+    /// Whether somebody else's line stands where ours was to go.
+    #[must_use]
+    pub fn is_taken(&self) -> bool {
+        self.state.borrow().lost
+    }
+
+    /// The lines that are not written yet, and the number of the first.
+    #[must_use]
+    pub fn waiting(&self) -> (u32, Vec<Entry>) {
+        let state = self.state.borrow();
+        (state.next, state.queue.clone())
+    }
+
     /// When a store that failed should be tried again; `None` where there is nothing to try.
     #[must_use]
     pub fn retry_at(&self) -> Option<Millis> {

@@ -1,5 +1,7 @@
 //! What a screen reader says: whole sentences of an answer, each call's turn, how a run ended. Never fragments.
 
+use std::sync::atomic::Ordering;
+
 use leptos::prelude::*;
 use web_sys::{Element, HtmlElement};
 
@@ -16,14 +18,19 @@ pub(super) fn announcer(store: &Store) -> Node {
     let watched = store.clone();
     // An effect made inside of another one ends with its next run; these go on as long as their thread is shown.
     let followers = Owner::new();
-    Effect::new(move |said: Option<usize>| {
+    // What was said last, by its key, and in which of the threads that were shown: what is read from a journal, in front of
+    // it or in its place, was said long ago.
+    Effect::new(move |said: Option<(u32, String)>| {
         let items = watched.items.get();
-        let said = said.unwrap_or(items.len());
-        if items.len() < said {
+        let loads = watched.loads.load(Ordering::Relaxed);
+        let last = items.last().map(Item::key).unwrap_or_default();
+        let Some((before, said)) = said.filter(|(before, _)| *before == loads) else {
             followers.cleanup();
-        }
+            return (loads, last);
+        };
+        let new = items.iter().rposition(|item| item.key() == said).map_or(0, |at| at + 1);
         followers.with(|| {
-            for item in &items[said.min(items.len())..] {
+            for item in &items[new..] {
                 match item {
                     Item::Text(text) => follow_text(&watched, text),
                     Item::Call(call) => follow_call(&watched, call),
@@ -31,7 +38,7 @@ pub(super) fn announcer(store: &Store) -> Node {
                 }
             }
         });
-        items.len()
+        (before, last)
     });
     let ended = store.clone();
     Effect::new(move |_: Option<usize>| {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, Event, HtmlElement, ShadowRoot};
 
 use crate::browser::{now, sleep};
 use crate::protocol::{EndReason, Millis, Wait};
@@ -15,6 +17,8 @@ use crate::ui::{App, words};
 pub(super) fn banner(app: &App) -> AnyView {
     let notice = app.store.notice.clone();
     let notice = live(move || notice.get().map(|words| frame("banner", words)).view());
+    let tools = app.store.tools_notice.clone();
+    let tools = live(move || tools.get().map(|words| frame("banner", words)).view());
     let waits = app.clone();
     let wait = live(move || {
         let wait = waits.store.wait.get();
@@ -33,7 +37,7 @@ pub(super) fn banner(app: &App) -> AnyView {
             })
             .view()
     });
-    vec![notice, saving, elsewhere, wait, ended].view()
+    vec![notice, tools, saving, elsewhere, wait, ended].view()
 }
 
 // The thread is another page's: it is shown here, and may be taken over.
@@ -47,10 +51,23 @@ fn elsewhere(app: &App) -> AnyView {
         let button = node("button")
             .attr("type", "button")
             .attr("part", "take-over")
-            .on("click", move |_| take.take_over())
+            .on("click", move |event| {
+                to_composer(&event);
+                take.take_over();
+            })
             .child("Continue here");
         frame("banner", "This conversation is open in another tab.".to_owned()).child(button).view()
     })
+}
+
+// A button that goes away with its banner gives the focus to where the user writes on.
+fn to_composer(event: &Event) {
+    let button = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    let root = button.and_then(|button| button.get_root_node().dyn_into::<ShadowRoot>().ok());
+    let area = root.and_then(|root| root.query_selector(".composer textarea").ok().flatten());
+    if let Some(area) = area.and_then(|area| area.dyn_into::<HtmlElement>().ok()) {
+        let _ = area.focus();
+    }
 }
 
 fn frame(class: &str, words: String) -> Node {
@@ -72,7 +89,10 @@ fn waiting(app: &App, until: Millis, why: &Wait) -> Node {
     let button = node("button")
         .attr("type", "button")
         .attr("part", "try-now")
-        .on("click", move |_| app.retry())
+        .on("click", move |event| {
+            to_composer(&event);
+            app.retry();
+        })
         .child("Try now");
     frame("banner", words::of_wait(why)).attr("part", "waiting").child(counting).child(button)
 }

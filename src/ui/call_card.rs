@@ -84,7 +84,8 @@ fn progress(app: &App, item: &CallItem, state: Live<CallState>) -> AnyView {
             }
         });
         let (app, call) = (app.clone(), item.id.clone());
-        let cancel = pending.then(|| {
+        // It is cancelled where the thread is at work.
+        let cancel = (pending && !app.store.following.get()).then(|| {
             node("button")
                 .attr("type", "button")
                 .attr("part", "cancel-job")

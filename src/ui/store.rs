@@ -7,7 +7,8 @@ use crate::agent::{Run, Transcript};
 use crate::browser::AgentInfo;
 use crate::markdown::MarkdownStream;
 use crate::protocol::{
-    CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Part, ToolCallId, Usage, Wait,
+    CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Names, Part, ToolCallId,
+    ToolResult, Usage, Wait,
 };
 use crate::tools::{Registry, humanise};
 use crate::ui::frame;
@@ -21,6 +22,8 @@ pub struct Store {
     /// Where it can be cut: the first line of the journal behind each cut, and how many things stand before it, counted
     /// from the first that was ever shown.
     cuts: Arc<Mutex<Cuts>>,
+    /// How jobs ended, by call: a part of the thread that is read later may only have begun them.
+    ends: Arc<Mutex<Names<ToolResult>>>,
     /// Counts how often another thread, or the same one read anew, took the place of what was shown.
     pub loads: Arc<AtomicU32>,
     /// Whether a run is at work.
@@ -29,6 +32,8 @@ pub struct Store {
     pub ended: Live<Option<EndReason>>,
     /// Something the user should know that is not about a run.
     pub notice: Live<Option<String>>,
+    /// Something the user should know of the tools.
+    pub tools_notice: Live<Option<String>>,
     /// Why the thread is not being written down; `None` where it is.
     pub saving: Live<Option<String>>,
     /// Whether it is at work in another page, and only shown here.
@@ -114,10 +119,12 @@ impl Store {
         Self {
             items: Live::new(Vec::new()),
             cuts: Arc::default(),
+            ends: Arc::default(),
             loads: Arc::default(),
             running: Live::new(false),
             ended: Live::new(None),
             notice: Live::new(None),
+            tools_notice: Live::new(None),
             saving: Live::new(None),
             following: Live::new(false),
             opening: Live::new(true),
@@ -139,6 +146,8 @@ impl Store {
         self.earlier.set(None);
         self.loads.fetch_add(1, Ordering::Relaxed);
         *self.cuts() = Cuts::default();
+        self.ends().clear();
+        self.learn(transcript);
         self.items.set(items_of(transcript));
         self.usage.set(Usage::default());
         self.ended.set(ended.cloned());
@@ -147,8 +156,10 @@ impl Store {
     }
 
     /// Shows what was there before, in front of what is shown: the lines of the journal from one number up to another.
-    pub fn prepend(&self, transcript: &Transcript, from: u32, behind: u32) {
-        let earlier = items_of(transcript);
+    pub fn prepend(&self, mut transcript: Transcript, from: u32, behind: u32) {
+        transcript.learn_ends(&self.ends());
+        self.learn(&transcript);
+        let earlier = items_of(&transcript);
         let mut cuts = self.cuts();
         // It may be cut again where it was read on from.
         let base = cuts.base;
@@ -157,6 +168,16 @@ impl Store {
         drop(cuts);
         self.items.update(|items| drop(items.splice(..0, earlier)));
         self.earlier.set((from > 0).then_some(from));
+    }
+
+    fn learn(&self, transcript: &Transcript) {
+        for (call, end) in transcript.job_ends() {
+            self.ends().insert(call.to_owned(), end.clone());
+        }
+    }
+
+    fn ends(&self) -> MutexGuard<'_, Names<ToolResult>> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The thread can be read from this line of its journal on, and nothing of it has been said yet.

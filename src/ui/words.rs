@@ -10,6 +10,12 @@ pub(super) const DAMAGED: &str = "A part of this conversation's record was damag
 /// Why a thread can not be opened that a later version of the page has written.
 pub(super) const NEWER: &str = "a newer version of this page has written it; load this one again";
 
+/// What the banner says where another page has forgotten the thread.
+pub(super) const DELETED: &str = "The conversation was deleted in another tab. This is a new one.";
+
+/// What the banner says where a thread that is at work elsewhere can not be read here.
+pub(super) const UNREAD: &str = "What was said so far can not be read here; what is said from now on is shown.";
+
 /// What the banner says where the thread can not be written down, and why.
 pub(super) fn not_saved(why: &str) -> String {
     format!("This conversation is not being saved for now: {why}.")

@@ -56,7 +56,7 @@ impl Scene {
     }
 
     async fn notices(&self, words: &str) {
-        until_so(words, || self.app.store.notice.now().is_some_and(|notice| notice.contains(words))).await;
+        until_so(words, || self.app.store.tools_notice.now().is_some_and(|notice| notice.contains(words))).await;
     }
 
     /// A tool of the page that writes down that it ran and answers after a while.
@@ -221,5 +221,5 @@ async fn a_gateway_that_comes_up_late_brings_its_tools_with_the_first_message() 
     scene.network.asked("/tools").await.answer_json(200, &listing(&[server_tool("order_status")]));
     let request = scene.next_request().await.json().await;
     assert!(request["tools"].to_string().contains("order_status"));
-    assert_eq!(scene.app.store.notice.now(), None);
+    assert_eq!(scene.app.store.tools_notice.now(), None);
 }

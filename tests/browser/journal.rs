@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use pagehand::browser::{Artifacts, Database, Journal, OpenError, Opened, Shelf, Told, VERSION};
+use pagehand::browser::{Artifacts, Database, ImportError, Journal, OpenError, Opened, Shelf, Told, VERSION};
 use pagehand::protocol::{Checkpoint, EndReason, Entry, MessageId, RunId, ThreadId};
 use pagehand::session::{Kept, Written};
 use serde_json::{Value, json};
@@ -287,7 +287,7 @@ async fn a_retired_thread_leaves_nothing_and_writes_nothing_more() {
     desk.open().await;
     desk.write(&[start(1)]).await;
     Artifacts::of(&desk.journal).save("report", "long".to_owned(), "text/plain").1.await;
-    desk.journal.retire().await;
+    desk.journal.retire().await.unwrap();
     assert_eq!(desk.write(&[start(2)]).await, Written::Yes);
     assert!(desk.found().await.is_empty());
     assert_eq!(get(&desk.name, "artifacts", r#"["t", "report", 1]"#).await, None);
@@ -334,7 +334,7 @@ async fn a_thread_goes_into_a_file_and_comes_out_of_it() {
     desk.write(&[words.clone(), end()]).await;
     Artifacts::of(&desk.journal).save("report", "long".to_owned(), "text/csv").1.await;
     let shelf = Shelf::new(&desk.database);
-    let file = shelf.export(&ThreadId::from(THREAD)).await.unwrap();
+    let file = shelf.export(&ThreadId::from(THREAD), desk.journal.waiting()).await.unwrap();
     assert_eq!(file["format"], "pagehand-thread");
     assert_eq!(file["title"], "Hello");
 
@@ -363,15 +363,19 @@ async fn a_file_that_is_no_thread_is_refused_with_the_place() {
         (json!({ "format": "pagehand-thread", "version": 2 }), "the file is of version 2; this page reads up to 1"),
         (json!({ "format": "pagehand-thread", "version": 1 }), "\"entries\" is no list"),
         (
+            json!({ "format": "pagehand-thread", "version": 1, "entries": [] }),
+            "\"entries\" is empty: there is no thread in it",
+        ),
+        (
             json!({ "format": "pagehand-thread", "version": 1, "entries": [line, { "entry": "later" }] }),
             "entries[1] is no line of a journal",
         ),
         (
-            json!({ "format": "pagehand-thread", "version": 1, "entries": [], "artifacts": [{}] }),
+            json!({ "format": "pagehand-thread", "version": 1, "entries": [line], "artifacts": [{}] }),
             "artifacts[0] has no name, version or text",
         ),
     ] {
-        assert_eq!(shelf.import(&file, "").await.unwrap_err(), words);
+        assert_eq!(shelf.import(&file, "").await.unwrap_err(), ImportError::File(words.to_owned()));
     }
     assert!(shelf.list("").await.is_empty());
 }

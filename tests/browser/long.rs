@@ -1,8 +1,10 @@
 //! A thread that is longer than what is shown of it.
 
 use js_sys::Promise;
+use pagehand::browser::sleep;
 use pagehand::protocol::{
-    AssistantMessage, Checkpoint, EndReason, Entry, Event, MessageId, MessageStatus, Part, RunId, Usage,
+    AssistantMessage, Checkpoint, EndReason, Entry, Event, MessageId, MessageStatus, Part, Risk, RunId, Scope,
+    ToolCall, ToolCallId, Usage,
 };
 use pagehand::ui::{Item, Store};
 use serde_json::{Value, json};
@@ -10,10 +12,11 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
+use crate::support::database::delete_lines;
 use crate::support::fake::Network;
 use crate::support::mounted::{Mounted, text_of};
 use crate::support::stream::saying;
-use crate::support::until_so;
+use crate::support::{definition, fresh_name, listing, until_so};
 
 /// The journal of so many questions and answers, with a checkpoint every 30.
 fn journal(runs: usize) -> Vec<Entry> {
@@ -86,6 +89,72 @@ async fn a_thread_that_was_not_read_whole_is_sent_whole() {
     panel.part("earlier").await;
     panel.send("And now?");
     assert_eq!(network.asked("/agent").await.json().await["messages"].as_array().unwrap().len(), 201);
+}
+
+#[test]
+async fn a_file_in_which_a_run_is_open_runs_nothing() {
+    let network = Network::install();
+    let refund = definition("order_refund", Scope::Server, Risk::Irreversible);
+    let panel = Mounted::serving(&network, &[refund]).await;
+    let call = Part::Call(ToolCall {
+        id: ToolCallId::from("c"),
+        wire_id: None,
+        name: "order_refund".to_owned(),
+        arguments: "{}".to_owned(),
+        encrypted_value: None,
+    });
+    let answer = AssistantMessage { id: MessageId::from("a"), parts: vec![call], status: MessageStatus::Complete };
+    let run = || RunId::from("r");
+    let decision =
+        Entry::Decision { call: ToolCallId::from("c"), approved: true, arguments: None, payload: Value::Null };
+    let lines = [
+        Entry::RunStart { run: run(), at: 1, message: Some((MessageId::from("u"), "Refund it.".to_owned())) },
+        Entry::StepStart { run: run(), step: 1, tools: Vec::new(), used: Usage::default() },
+        Entry::Message(answer),
+        decision,
+        // In the middle of a step a checkpoint would part a call from its result.
+        Entry::Checkpoint(Checkpoint::default()),
+    ];
+    import(&panel, &lines).await;
+    panel.the("[data-state=failed]").await;
+    assert_eq!(network.count("/tools/order_refund").await + network.count("/agent").await, 0);
+    panel.send("And now?");
+    let asked = network.asked("/agent").await.json().await;
+    let roles: Vec<&str> =
+        asked["messages"].as_array().unwrap().iter().filter_map(|one| one["role"].as_str()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "user"]);
+}
+
+#[test]
+async fn a_message_is_there_before_the_gateway_has_listed_its_tools_and_waits_for_them() {
+    let network = Network::install();
+    let panel = Mounted::waiting(&fresh_name());
+    let asked = network.asked("/tools").await;
+    panel.send("Tell me.");
+    panel.reads("[part=user-message]", "Tell me.").await;
+    assert_eq!(network.count("/agent").await, 0);
+    asked.answer_json(200, &listing(&[definition("order_status", Scope::Server, Risk::Read)]));
+    let request = network.asked("/agent").await.json().await;
+    let offered = request["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == "order_status");
+    assert!(offered, "and is offered what is listed");
+}
+
+#[test]
+async fn a_record_that_was_cleared_under_an_open_page_is_said_so_and_not_begun_in_the_middle() {
+    let network = Network::install();
+    let panel = Mounted::new(&network).await;
+    let body = panel.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    panel.reads(".md", "It was sent.").await;
+    let (name, thread) = (panel.name.clone(), panel.instance.thread());
+    delete_lines("pagehand", &thread).await;
+    panel.ask(&network, "And now?").await.send(&saying("Now, too."));
+    panel.reads(".banner", "record of it was cleared").await;
+    drop(panel);
+    let again = Mounted::waiting(&name);
+    sleep(600).await;
+    assert!(again.all("[part=user-message]").is_empty() && again.find(".banner").is_none());
 }
 
 fn start(at: usize) -> Event {

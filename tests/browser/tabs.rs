@@ -5,8 +5,9 @@ use pagehand::protocol::Scope;
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
+use crate::support::database::Fault;
 use crate::support::fake::Network;
-use crate::support::mounted::Mounted;
+use crate::support::mounted::{Mounted, text_of};
 use crate::support::stream::{call, calling, finished, saying, started, text, text_end, text_start};
 use crate::support::{definition, fresh_name, listing, until_so};
 
@@ -167,6 +168,97 @@ async fn writing_in_the_panel_that_follows_takes_the_thread_over() {
     asked.answer_text(200, "{}", &saying("Now, too."));
     other.reads("[part=assistant-message]:last-of-type .md, .items > :last-child .md", "Now, too.").await;
     until_so("the first to follow", || owner.all(".md").len() == 2).await;
+}
+
+#[test]
+async fn who_gave_a_thread_up_follows_the_one_who_has_it_now() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    owner.reads(".md", "It was sent.").await;
+    let other = follower(&network, &owner).await;
+    let third = follower(&network, &owner).await;
+    other.button("Continue here").await.click();
+    owner.reads(".banner[role=status]", ELSEWHERE).await;
+    owns(&other).await;
+    let body = other.ask(&network, "And now?").await;
+    body.send_all(&[started(), text_start(), text("Now, ")]);
+    for panel in [&owner, &third] {
+        panel.reads(".items > :last-child .md", "Now,").await;
+        assert!(panel.find("[part=stop]").is_some());
+    }
+    body.send_all(&[text("too."), text_end(), finished()]);
+    body.end();
+    for panel in [&owner, &third] {
+        panel.reads(".items > :last-child .md", "Now, too.").await;
+        panel.reads(".banner[role=status]", ELSEWHERE).await;
+    }
+    assert_eq!(network.count("/agent").await, 2);
+}
+
+#[test]
+async fn what_could_not_be_written_is_handed_over() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    owner.reads(".md", "It was sent.").await;
+    let other = follower(&network, &owner).await;
+    let full = Fault::full(u32::MAX);
+    let body = owner.ask(&network, "And now?").await;
+    body.send(&saying("Now, too."));
+    body.end();
+    owner.reads(".banner", "is not being saved").await;
+    other.reads(".items > :last-child .md", "Now, too.").await;
+    other.button("Continue here").await.click();
+    owns(&other).await;
+    other.reads(".items > :last-child .md", "Now, too.").await;
+    drop(full);
+    until_so("it to be saved", || !text_of(&other.find(".panel").unwrap()).contains("is not being saved")).await;
+    let name = owner.name.clone();
+    drop((owner, other));
+    let again = Mounted::waiting(&name);
+    until_so("all of it", || again.all(".md").len() == 2).await;
+}
+
+#[test]
+async fn another_users_thread_is_not_followed() {
+    let network = Network::install();
+    let user = |name: &str| js_sys::JSON::parse(&json!(name).to_string()).unwrap();
+    let owner = Mounted::new(&network).await;
+    owner.instance.set_user(&user("ann")).unwrap();
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    owner.reads(".md", "It was sent.").await;
+    let other = Mounted::waiting(&owner.name);
+    other.instance.set_user(&user("bob")).unwrap();
+    until_so("a thread of his own", || other.instance.thread() != owner.instance.thread()).await;
+    sleep(300).await;
+    assert!(other.all("[part=user-message]").is_empty() && other.find("[part=take-over]").is_none());
+}
+
+#[test]
+async fn a_thread_that_is_deleted_elsewhere_makes_room_for_a_new_one() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    body.send(&saying("It was sent."));
+    body.end();
+    owner.reads(".md", "It was sent.").await;
+    let thread = owner.instance.thread();
+    let other = Mounted::waiting(&fresh_name());
+    wasm_bindgen_futures::JsFuture::from(other.instance.delete_thread(thread.clone())).await.unwrap();
+    owner.reads(".banner", "deleted in another tab").await;
+    assert_ne!(owner.instance.thread(), thread);
+    let body = owner.ask(&network, "Again.").await;
+    body.send(&saying("Once more."));
+    body.end();
+    owner.reads(".md", "Once more.").await;
+    assert_eq!(owner.all("[part=user-message]").len(), 1);
 }
 
 #[test]

@@ -443,3 +443,34 @@ fn the_handle_says_all_of_it() {
     handle.online(false);
     handle.retry();
 }
+
+#[test]
+fn a_step_waits_for_the_tools_that_are_asked_for_but_not_for_long() {
+    let mut world = Loop::new();
+    world.give(Input::Listing(true));
+    world.user("Weather?");
+    assert!(world.requests.is_empty());
+    assert!(
+        matches!(world.journal.last(), Some(pagehand::protocol::Entry::RunStart { .. })),
+        "the message is written down"
+    );
+    world.give(Input::Listing(false));
+    assert_eq!(world.requests.len(), 1);
+    world.answer("Rain.");
+
+    world.give(Input::Listing(true));
+    world.user("And now?");
+    world.wait(7_999);
+    assert_eq!(world.requests.len(), 1);
+    world.wait(1);
+    assert_eq!(world.requests.len(), 2, "a gateway that says nothing is not waited for longer");
+    world.give(Input::Stop);
+
+    world.give(Input::Listing(true));
+    world.user("And then?");
+    world.give(Input::Online(false));
+    world.give(Input::Online(true));
+    assert_eq!(world.requests.len(), 2, "the network's coming back lists no tools");
+    world.give(Input::Stop);
+    assert_eq!(world.ends(), ["completed", "stopped", "stopped"]);
+}

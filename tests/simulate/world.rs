@@ -252,6 +252,9 @@ impl World {
         self.check(self.unsaved.get() || request.job.is_some() || self.disk.has(started), || {
             format!("{} ({}) runs before the journal says so", request.name, request.call)
         });
+        let denied =
+            |entry: &Entry| matches!(entry, Entry::Decision { call, approved: false, .. } if *call == request.call);
+        self.check(!self.disk.has(denied), || format!("{} runs, and the user had declined it", request.name));
         let declared = kind(&request.name).map(|kind| kind.1);
         self.check(declared == Some(request.scope), || {
             format!("{} was told to run as {:?}, and is {declared:?}", request.name, request.scope)

@@ -32,6 +32,9 @@ impl Run {
         if let Some(reason) = self.config.limits.used_up(&active.spent, active.usage) {
             return self.close(active, reason);
         }
+        if self.listing {
+            return self.wait_for_tools(active);
+        }
         active.spent.steps += 1;
         (active.tries, active.silences) = (0, 0);
         active.tools = self.resolve();

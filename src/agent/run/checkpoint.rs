@@ -17,11 +17,17 @@ impl Run {
         if self.lines < self.config.checkpoint_lines || *reason != EndReason::Completed || !self.untold.is_empty() {
             return;
         }
+        let checkpoint = self.checkpoint();
+        self.save(Entry::Checkpoint(checkpoint));
+        self.lines = 0;
+    }
+
+    /// What a reader must know of everything so far; between two runs.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint {
         let mut state = self.state.values().clone();
         state.retain(|key| Lifetime::of(key) == Lifetime::Thread);
-        let jobs = self.jobs.iter().map(|one| one.job.clone()).collect();
-        self.save(Entry::Checkpoint(Checkpoint { state, jobs }));
-        self.lines = 0;
+        Checkpoint { state, jobs: self.jobs.iter().map(|one| one.job.clone()).collect() }
     }
 
     /// Holds back what needs the whole thread until it is there.

@@ -65,6 +65,8 @@ pub struct Run {
     at: Millis,
     last_end: Option<EndReason>,
     online: bool,
+    /// Whether more tools are being asked for.
+    listing: bool,
     /// Lines written since the last checkpoint.
     lines: u32,
     /// What waits for the thread to be read whole; `None` where it is.
@@ -128,6 +130,7 @@ impl Run {
             at: 0,
             last_end: None,
             online: true,
+            listing: false,
             lines: 0,
             waiting: None,
         }
@@ -248,6 +251,7 @@ impl Run {
             Input::Policy(policy) => self.policy.take_rules(policy),
             Input::ForgetGrants => self.policy.forget(),
             Input::State(state) => self.take_state(&state),
+            Input::Listing(listing) => self.take_listing(listing),
             Input::Earlier(entries) => self.take_earlier(&entries),
             Input::UserMessage(text) => self.begin(Some(text)),
             Input::Resume => self.resume(),

@@ -14,6 +14,9 @@ use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::Stream;
 use crate::protocol::{EndReason, Event, MessageStatus, Millis, ModelError, ModelErrorKind, Wait};
 
+// How long a step waits for the tools behind a gateway.
+const TOOLS_MS: Millis = 8000;
+
 /// A model call that is put off.
 #[derive(Debug)]
 pub(super) struct Waiting {
@@ -23,6 +26,8 @@ pub(super) struct Waiting {
     not_before: Millis,
     /// The try it was put off for before the network went; `None` for the first.
     retry: Option<Wait>,
+    /// Whether its step has not begun: the tools it may call are not known yet.
+    before_step: bool,
 }
 
 enum Next {
@@ -87,14 +92,28 @@ impl Run {
         let why = Wait::Retry { attempt: active.tries, of: self.config.limits.max_retries, error };
         self.event(Event::Waiting { until, why: why.clone() });
         let not_before = if stated > 0 { until } else { 0 };
-        self.phase = Phase::Waiting(active, Waiting { until, not_before, retry: Some(why) });
+        self.phase = Phase::Waiting(active, Waiting { until, not_before, retry: Some(why), before_step: false });
+    }
+
+    /// Begins no step before the tools are known, nor waits for them for long.
+    pub(super) fn wait_for_tools(&mut self, active: Active) {
+        let until = self.at.saturating_add(TOOLS_MS);
+        self.phase = Phase::Waiting(active, Waiting { until, not_before: 0, retry: None, before_step: true });
+    }
+
+    /// Whether more tools are being asked for.
+    pub(super) fn take_listing(&mut self, listing: bool) {
+        self.listing = listing;
+        if !listing && matches!(&self.phase, Phase::Waiting(_, waiting) if waiting.before_step) {
+            self.wait_no_longer();
+        }
     }
 
     fn wait_for_network(&mut self, mut active: Active, not_before: Millis, retry: Option<Wait>) {
         let until = self.at.saturating_add(probe_ms(active.probes)).max(not_before);
         active.probes = active.probes.saturating_add(1);
         self.event(Event::Waiting { until, why: Wait::Offline });
-        self.phase = Phase::Waiting(active, Waiting { until, not_before, retry });
+        self.phase = Phase::Waiting(active, Waiting { until, not_before, retry, before_step: false });
     }
 
     /// What the browser says of the network. It is a hint: a model that answers proves it wrong.
@@ -105,6 +124,9 @@ impl Run {
         if let Phase::Streaming(_, stream) = &mut self.phase {
             stream.probe &= !online;
         }
+        if matches!(&self.phase, Phase::Waiting(_, waiting) if waiting.before_step) {
+            return;
+        }
         let Some((mut active, Waiting { not_before, retry, .. })) = self.take_waiting() else { return };
         if !online {
             return self.wait_for_network(active, not_before, retry);
@@ -113,7 +135,7 @@ impl Run {
         match retry {
             Some(why) if not_before > self.at => {
                 self.event(Event::Waiting { until: not_before, why: why.clone() });
-                let waiting = Waiting { until: not_before, not_before, retry: Some(why) };
+                let waiting = Waiting { until: not_before, not_before, retry: Some(why), before_step: false };
                 self.phase = Phase::Waiting(active, waiting);
             }
             _ => self.call_model(active),
@@ -122,8 +144,13 @@ impl Run {
 
     /// Makes the call now: its time has come, or the user says so.
     pub(super) fn wait_no_longer(&mut self) {
-        if let Some((active, _)) = self.take_waiting() {
-            self.call_model(active);
+        match self.take_waiting() {
+            Some((active, waiting)) if waiting.before_step => {
+                self.listing = false;
+                self.step(active);
+            }
+            Some((active, _)) => self.call_model(active),
+            None => {}
         }
     }
 

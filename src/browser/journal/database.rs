@@ -36,6 +36,9 @@ pub const VERSION: u32 = 2;
 
 const NEWER: &str = "a newer version of this page is open in another tab; load this one again";
 
+// A database that says nothing for so long will say nothing.
+const PATIENCE_MS: u64 = 5000;
+
 // How long another page may hold on to an older layout before we go on without the database.
 const BLOCKED_MS: u64 = 3000;
 
@@ -78,7 +81,13 @@ impl Database {
         spawn_local(async move {
             let _ = told.send(database.attempt(access, &deeds).await);
         });
-        done.await.unwrap_or_else(|_| Err(StoreError::Failed(String::new())))
+        match select(done, sleep(PATIENCE_MS)).await {
+            Either::Left((Ok(done), _)) => done,
+            _ => {
+                self.close();
+                Err(StoreError::Failed("the browser's database does not answer".to_owned()))
+            }
+        }
     }
 
     async fn attempt(&self, access: Access, deeds: &[Deed]) -> Result<Vec<JsValue>, StoreError> {
@@ -201,6 +210,8 @@ fn close(database: &JsValue) {
 pub(super) enum Deed {
     /// The value of a key, or undefined.
     Get(&'static str, JsValue),
+    /// Nothing; all of it fails where there is nothing under this key.
+    Need(&'static str, JsValue),
     /// The values of a range, as a list.
     All(&'static str, Range),
     /// The keys of a range, as a list.
@@ -227,7 +238,7 @@ impl Deed {
     fn begin(&self, transaction: &Transaction) -> Result<Option<IdbRequest>, Error> {
         let store = |name: &str| transaction.object_store(name);
         Ok(Some(match self {
-            Self::Get(name, key) => store(name)?.get(Query::Key(key.clone()))?.into(),
+            Self::Get(name, key) | Self::Need(name, key) => store(name)?.get(Query::Key(key.clone()))?.into(),
             Self::All(name, keys) => store(name)?.get_all(query(keys)?, None)?.into(),
             Self::Keys(name, keys) => store(name)?.get_all_keys(query(keys)?, None)?.into(),
             Self::LastKey(name, keys) => {
@@ -251,6 +262,9 @@ impl Deed {
             // A cursor stands on it.
             Self::LastKey(..) if !result.is_null() => Reflect::get(&result, &"key".into()).unwrap_or_default(),
             Self::LastKey(..) => JsValue::UNDEFINED,
+            Self::Need(..) if result.is_undefined() => {
+                return Err(Failed::Refused("the browser's record of it was cleared".to_owned()));
+            }
             _ => result,
         })
     }
@@ -281,7 +295,14 @@ impl Connection {
             .map_err(|_| Failed::Dead("the browser's database is gone".to_owned()))?;
         let mut done = Vec::with_capacity(deeds.len());
         for deed in deeds {
-            done.push(deed.perform(&transaction).await?);
+            match deed.perform(&transaction).await {
+                Ok(found) => done.push(found),
+                Err(failed) => {
+                    // Nothing of it is kept. Most failures have done that themselves.
+                    let _ = transaction.abort();
+                    return Err(failed);
+                }
+            }
         }
         if access == Access::Read {
             return Ok(done);

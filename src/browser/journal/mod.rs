@@ -16,7 +16,7 @@ mod shelf;
 pub use database::{Database, VERSION};
 pub use row::Row;
 pub(crate) use row::artifacts_to_json;
-pub use shelf::{Shelf, ThreadInfo};
+pub use shelf::{ImportError, Shelf, ThreadInfo};
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -164,6 +164,32 @@ impl Journal {
         }
     }
 
+    /// The lines that are not written yet, and the number of the first.
+    #[must_use]
+    pub fn waiting(&self) -> (u32, Vec<Entry>) {
+        self.writer.borrow().as_ref().map(|writer| writer.waiting()).unwrap_or_default()
+    }
+
+    /// Whether somebody else's line stands where ours was to go.
+    #[must_use]
+    pub fn is_taken(&self) -> bool {
+        self.writer.borrow().as_ref().is_some_and(|writer| writer.is_taken())
+    }
+
+    /// Keeps what is known of the thread as it is now, where there is anything of it.
+    pub async fn save_row(&self) {
+        if self.lines() > 0 && !self.retired.get() {
+            let row = self.row.borrow().to_json().to_string();
+            // Where it fails it is written again with the next line that changes it.
+            let _ = self.database.run(Access::Write, vec![put_row(&self.thread.0, &row)]).await;
+        }
+    }
+
+    /// Writes nothing more: the thread was forgotten elsewhere.
+    pub fn forget(&self) {
+        self.retired.set(true);
+    }
+
     /// The number of a checkpoint that was just written; once.
     pub fn take_mark(&self) -> Option<u32> {
         self.mark.take()
@@ -230,9 +256,12 @@ impl Journal {
     }
 
     /// Forgets the thread, for good: what is still said of it is not written down any more.
-    pub async fn retire(&self) {
+    ///
+    /// # Errors
+    /// Why it could not be forgotten, for the user.
+    pub async fn retire(&self) -> Result<(), String> {
         self.retired.set(true);
-        Shelf::new(&self.database).delete(&self.thread).await;
+        Shelf::new(&self.database).delete(&self.thread).await
     }
 
     async fn read_end(&self) -> Result<(Opened, u32), OpenError> {
@@ -342,7 +371,10 @@ async fn add_lines(
     row: Option<String>,
 ) -> Result<(), StoreError> {
     let add = |(number, text): (u32, String)| Deed::Add(LINES, line_key(&thread.0, number), text);
-    let mut deeds: Vec<Deed> = (first..).zip(lines).map(add).collect();
+    // A line has its place behind another; where that is gone the whole record is, and a part of one is worse than none.
+    let mut deeds: Vec<Deed> =
+        first.checked_sub(1).map(|before| Deed::Need(LINES, line_key(&thread.0, before))).into_iter().collect();
+    deeds.extend((first..).zip(lines).map(add));
     deeds.extend(row.map(|row| put_row(&thread.0, &row)));
     database.run(access, deeds).await.map(drop)
 }

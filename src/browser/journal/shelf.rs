@@ -9,12 +9,13 @@
 
 use js_sys::Array;
 use serde_json::Value;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
+use crate::agent::{CHECKPOINT_LINES, Config, Input, Limits, Output, Run};
 use crate::browser::journal::database::{ARTIFACTS, Access, DAMAGED, Deed, LINES, Range, THREADS};
-use crate::browser::journal::{Row, artifact_key, line_key, lines_of, put_row};
+use crate::browser::journal::{Row, artifact_key, line_key, lines_of};
 use crate::browser::{Artifact, Database, clock, random_seed};
-use crate::protocol::{Entry, IdMint, Millis, ThreadId, object};
+use crate::protocol::{EndReason, Entry, IdMint, Millis, ThreadId, object};
 use crate::session::StoreError;
 
 const FILE: &str = "pagehand-thread";
@@ -26,6 +27,34 @@ const MOST: usize = 100;
 /// All threads of a database.
 pub struct Shelf {
     database: Database,
+}
+
+/// Why a file could not be taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImportError {
+    /// What is wrong with it, and where.
+    File(String),
+    /// Why nothing can be kept.
+    Kept(String),
+}
+
+impl ImportError {
+    /// The code of the error in JavaScript.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::File(_) => "invalid_thread",
+            Self::Kept(_) => "not_saved",
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        match self {
+            Self::File(words) | Self::Kept(words) => words,
+        }
+    }
 }
 
 /// A thread in the list.
@@ -54,22 +83,26 @@ impl Shelf {
     }
 
     /// Forgets a thread, with everything that belongs to it.
-    pub async fn delete(&self, thread: &ThreadId) {
+    ///
+    /// # Errors
+    /// Why it could not be forgotten, for the user.
+    pub async fn delete(&self, thread: &ThreadId) -> Result<(), String> {
         let thread = JsValue::from_str(&thread.0);
         let mut deeds = vec![Deed::Delete(THREADS, Some((thread.clone(), behind(&thread))))];
         deeds.extend([LINES, ARTIFACTS, DAMAGED].map(|store| Deed::Delete(store, all_of(&thread))));
-        let _ = self.database.run(Access::Write, deeds).await;
+        self.database.run(Access::Write, deeds).await.map(drop).map_err(words_of)
     }
 
-    /// Forgets the oldest threads where there are too many.
-    pub async fn prune(&self) {
-        for (id, _) in self.rows().await.iter().skip(MOST) {
-            self.delete(id).await;
+    /// Forgets a user's oldest threads where there are too many.
+    pub async fn prune(&self, user: &str) {
+        for thread in self.list(user).await.iter().skip(MOST) {
+            let _ = self.delete(&thread.id).await;
         }
     }
 
-    /// A thread as a file; `None` where there is none, or the database can not be read.
-    pub async fn export(&self, thread: &ThreadId) -> Option<Value> {
+    /// A thread as a file, with the lines of it that are not written yet; `None` where nothing was said in it, or the
+    /// database can not be read.
+    pub async fn export(&self, thread: &ThreadId, waiting: (u32, Vec<Entry>)) -> Option<Value> {
         let id = JsValue::from_str(&thread.0);
         let deeds = vec![
             Deed::Get(THREADS, id.clone()),
@@ -77,9 +110,14 @@ impl Shelf {
             Deed::Keys(ARTIFACTS, all_of(&id)),
             Deed::All(ARTIFACTS, all_of(&id)),
         ];
-        let read = self.database.run(Access::Read, deeds).await.ok()?;
-        let row = Row::from_json(&json(&read[0])?);
-        let [lines, keys, texts] = [1, 2, 3].map(|at| Array::from(&read[at]));
+        let read = match self.database.run(Access::Read, deeds).await {
+            Ok(read) => read,
+            // Nothing was ever written: all of it waits.
+            Err(_) if waiting.0 == 0 => vec![JsValue::UNDEFINED; 4],
+            Err(_) => return None,
+        };
+        let row = json(&read[0]).as_ref().map(Row::from_json).unwrap_or_default();
+        let [lines, keys, texts] = [1, 2, 3].map(|at| read[at].dyn_ref::<Array>().cloned().unwrap_or_default());
         let artifacts = keys.iter().zip(texts.iter()).filter_map(|(key, text)| {
             let key = Array::from(&key);
             let (name, version) = (key.get(1).as_string()?, key.get(2).as_f64()? as u32);
@@ -91,22 +129,30 @@ impl Shelf {
                 ("text", text.as_string()?.into()),
             ]))
         });
+        let mut entries: Vec<Value> = lines.iter().filter_map(|line| json(&line)).collect();
+        if !waiting.1.is_empty() {
+            entries.truncate(waiting.0 as usize);
+            entries.extend(waiting.1.iter().map(Entry::to_json));
+        }
+        if entries.is_empty() {
+            return None;
+        }
         Some(object(vec![
             ("format", FILE.into()),
             ("version", FILE_VERSION.into()),
             ("thread", thread.as_str().into()),
             ("title", row.title.as_str().into()),
             ("artifacts", artifacts.collect()),
-            ("entries", lines.iter().filter_map(|line| json(&line)).collect()),
+            ("entries", entries.into()),
         ]))
     }
 
     /// Keeps the thread of a file, under an id of its own where there is one of that id already.
     ///
     /// # Errors
-    /// Words that say what is wrong with the file, and where; or why nothing can be kept.
-    pub async fn import(&self, file: &Value, user: &str) -> Result<ThreadId, String> {
-        let (entries, artifacts, mut row) = read_file(file)?;
+    /// What is wrong with the file, and where; or why nothing can be kept.
+    pub async fn import(&self, file: &Value, user: &str) -> Result<ThreadId, ImportError> {
+        let (entries, artifacts, mut row) = read_file(file).map_err(ImportError::File)?;
         user.clone_into(&mut row.user);
         let told = file.get("thread").and_then(Value::as_str).filter(|id| !id.is_empty());
         let mut id = told.map_or_else(fresh, str::to_owned);
@@ -115,11 +161,11 @@ impl Shelf {
             let texts = artifacts
                 .iter()
                 .map(|(name, version, text)| Deed::put(ARTIFACTS, artifact_key(&id, name, *version), text));
-            let row = [put_row(&id, &row.to_json().to_string())];
+            let row = [Deed::Add(THREADS, JsValue::from_str(&id), row.to_json().to_string())];
             match self.database.run(Access::Write, lines.chain(texts).chain(row).collect()).await {
                 Ok(_) => return Ok(ThreadId(id)),
                 Err(StoreError::Taken) => id = fresh(),
-                Err(StoreError::Failed(why)) => return Err(why),
+                Err(StoreError::Failed(why)) => return Err(ImportError::Kept(why)),
             }
         }
     }
@@ -151,14 +197,20 @@ fn read_file(file: &Value) -> Result<(Vec<String>, Texts, Row), String> {
         Some(version) => return Err(format!("the file is of version {version}; this page reads up to {FILE_VERSION}")),
         None => return Err("\"version\" is missing".to_owned()),
     }
-    let mut row = Row { at: clock::now(), ..Row::default() };
-    let mut entries = Vec::new();
     let list = file.get("entries").and_then(Value::as_array).ok_or("\"entries\" is no list")?;
-    for (number, line) in (0..).zip(list) {
-        let entry = Entry::from_json(line).ok_or_else(|| format!("entries[{number}] is no line of a journal"))?;
-        row.follow(number, &entry);
-        entries.push(line.to_string());
+    let mut entries = Vec::new();
+    for (at, line) in list.iter().enumerate() {
+        entries.push(Entry::from_json(line).ok_or_else(|| format!("entries[{at}] is no line of a journal"))?);
     }
+    if entries.is_empty() {
+        return Err("\"entries\" is empty: there is no thread in it".to_owned());
+    }
+    let entries = at_rest(entries);
+    let mut row = Row { at: clock::now(), ..Row::default() };
+    for (number, entry) in (0..).zip(&entries) {
+        row.follow(number, entry);
+    }
+    let entries = entries.iter().map(|entry| entry.to_json().to_string()).collect();
     let mut texts = Vec::new();
     for (at, one) in file.get("artifacts").and_then(Value::as_array).into_iter().flatten().enumerate() {
         let text = |field: &str| one.get(field).and_then(Value::as_str);
@@ -175,6 +227,49 @@ fn read_file(file: &Value) -> Result<(Vec<String>, Texts, Row), String> {
         texts.push((name.to_owned(), version, content.to_owned()));
     }
     Ok((entries, texts, row))
+}
+
+// What a file says was begun is not gone on with: nobody here has agreed to it, or is at work on it. Its checkpoints are
+// made anew, as they are what is trusted of a thread that is not read whole.
+fn at_rest(mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.retain(|entry| !matches!(entry, Entry::Checkpoint(_)));
+    let config = Config {
+        thread: ThreadId(String::new()),
+        agent: String::new(),
+        profile: String::new(),
+        instructions: String::new(),
+        limits: Limits::default(),
+        checkpoint_lines: u32::MAX,
+        seed: random_seed(),
+    };
+    let mut run = Run::restore(config.clone(), &entries);
+    run.handle(clock::now(), Input::Stop);
+    for job in run.checkpoint().jobs {
+        run.handle(clock::now(), Input::CancelJob { call: job.call.id });
+    }
+    let said = std::iter::from_fn(|| run.poll()).filter_map(|output| match output {
+        Output::Save(entry) => Some(entry),
+        _ => None,
+    });
+    entries.extend(said);
+    let (mut marked, mut since): (Vec<Entry>, usize) = (Vec::new(), 0);
+    for entry in entries {
+        let ends = matches!(entry, Entry::RunEnd { reason: EndReason::Completed, .. });
+        marked.push(entry);
+        if ends && marked.len() - since >= CHECKPOINT_LINES as usize {
+            let part = Run::restore(config.clone(), &marked[since..]);
+            since = marked.len();
+            marked.push(Entry::Checkpoint(part.checkpoint()));
+        }
+    }
+    marked
+}
+
+fn words_of(error: StoreError) -> String {
+    match error {
+        StoreError::Failed(why) => why,
+        StoreError::Taken => "another page is at it".to_owned(),
+    }
 }
 
 fn fresh() -> String {

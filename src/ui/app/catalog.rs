@@ -269,17 +269,30 @@ impl App {
             let app = app.clone();
             leptos::task::spawn_local(async move { app.take_up_changes().await });
         }));
+        self.inner.listing.set(true);
         let app = self.clone();
         // Nobody waits for it once the panel is gone.
         leptos::task::spawn_local_scoped_with_cancellation(async move { app.fetch_served().await });
     }
 
-    pub(super) async fn fetch_served(&self) {
+    /// Has the gateway list its tools, where it has not; a step waits for them.
+    pub(super) fn ensure_listed(&self) {
+        if self.inner.served.get() || self.inner.listing.replace(true) {
+            return;
+        }
+        self.handle().listing(true);
+        let app = self.clone();
+        leptos::task::spawn_local(async move { app.fetch_served().await });
+    }
+
+    async fn fetch_served(&self) {
         if let Some(served) = self.list().await
             && !self.inner.served.get()
         {
             self.take(served);
         }
+        self.inner.listing.set(false);
+        self.handle().listing(false);
     }
 
     // A deploy behind an open page: the page takes the new tools up and says so.
@@ -289,7 +302,7 @@ impl App {
             if !changed.is_empty() {
                 let words =
                     format!("The server's tools have changed, and are used as they are now: {}.", changed.join("; "));
-                self.store.notice.set(Some(words));
+                self.store.tools_notice.set(Some(words));
             }
         }
     }
@@ -301,7 +314,7 @@ impl App {
             Either::Left((Err(words), _)) => words,
             Either::Right(_) => "The gateway did not list its tools in time; they can not be used for now.".to_owned(),
         };
-        self.store.notice.set(Some(words));
+        self.store.tools_notice.set(Some(words));
         None
     }
 
@@ -323,7 +336,7 @@ impl App {
 
     fn tell_of_refused(&self) {
         let refused = self.inner.catalog.borrow().all_refused(&self.inner.options.profile).join("; ");
-        self.store.notice.set((!refused.is_empty()).then(|| format!("Some tools can not be used: {refused}")));
+        self.store.tools_notice.set((!refused.is_empty()).then(|| format!("Some tools can not be used: {refused}")));
     }
 
     // Which provider answers is the gateway's to know, and so is what it refuses in a definition. The page's tools are

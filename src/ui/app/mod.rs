@@ -21,7 +21,7 @@ use web_sys::HtmlElement;
 
 use crate::agent::{Decision, Limits};
 use crate::browser::tools::{BrowserTools, built_in};
-use crate::browser::{Database, Gateway, Network, PageLife, Services, Watcher, current_thread};
+use crate::browser::{Database, Gateway, Network, PageLife, Services, Watcher, current_thread, had_thread};
 use crate::protocol::{Answer, Event, ThreadId, ToolCallId};
 use crate::session::Handle;
 use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
@@ -81,6 +81,8 @@ struct Inner {
     metrics: Rc<RefCell<Metrics>>,
     /// Whether the gateway has listed its tools.
     served: Cell<bool>,
+    /// Whether it is being asked to.
+    listing: Cell<bool>,
     /// Hears of the page being left, and of its coming back out of the browser's cache.
     life: RefCell<Option<PageLife>>,
     /// Hears of the network going and coming.
@@ -115,7 +117,7 @@ impl App {
         let database = Database::new(name);
         let asked = (!options.thread.is_empty()).then(|| ThreadId(options.thread.clone()));
         let up = match asked.or_else(|| current_thread(&options.name)) {
-            Some(id) => Up { by_force: options.restarted, ..Up::known(id) },
+            Some(id) => Up { by_force: options.restarted && had_thread(&id), ..Up::known(id) },
             None => Up::fresh(),
         };
         let inner = Rc::new_cyclic(|app| {
@@ -142,6 +144,7 @@ impl App {
                 policy: RefCell::default(),
                 metrics,
                 served: Cell::new(false),
+                listing: Cell::new(false),
                 life: RefCell::default(),
                 network: RefCell::default(),
                 options,
@@ -150,8 +153,8 @@ impl App {
         let app = Self { store, inner: SendWrapper::new(inner) };
         app.hear_page_life();
         app.hear_network();
-        app.publish();
         app.load_served();
+        app.publish();
         app
     }
 
@@ -161,15 +164,10 @@ impl App {
         if text.is_empty() {
             return;
         }
-        let app = self.clone();
-        leptos::task::spawn_local(async move {
-            // A gateway that was down when the page opened may be up by now; a model without its tools is of no use.
-            if !app.inner.served.get() {
-                app.fetch_served().await;
-            }
-            app.make_ours();
-            app.handle().send(text);
-        });
+        // A gateway that was down when the page opened may be up by now; a model without its tools is of no use.
+        self.ensure_listed();
+        self.make_ours();
+        self.handle().send(text);
     }
 
     /// Stops what is at work.
@@ -182,14 +180,9 @@ impl App {
 
     /// Asks the model again.
     pub fn retry(&self) {
-        let app = self.clone();
-        leptos::task::spawn_local(async move {
-            if !app.inner.served.get() {
-                app.fetch_served().await;
-            }
-            app.make_ours();
-            app.handle().retry();
-        });
+        self.ensure_listed();
+        self.make_ours();
+        self.handle().retry();
     }
 
     /// Decides on an approval.
@@ -275,6 +268,7 @@ impl App {
         let registry = Arc::new(self.registry());
         self.store.registry.set(Arc::clone(&registry));
         let handle = self.handle();
+        handle.listing(self.inner.listing.get());
         if let Some(state) = crate::browser::shared_state::load(&self.inner.services.user_id()) {
             handle.state(state);
         }

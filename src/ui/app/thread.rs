@@ -11,16 +11,16 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
-use futures::future::{Either, pending, select};
+use futures::future::{Either, LocalBoxFuture, pending, select};
 use futures::{FutureExt, StreamExt, select_biased};
 
 use crate::agent::{CHECKPOINT_LINES, Config, Input, Run, Transcript};
 use crate::browser::tools::BrowserTools;
 use crate::browser::{
     Artifacts, BrowserHost, Channel, Claim, Database, Gateway, Journal, Lock, Mirror, Network, OpenError, Opened,
-    PageWord, Services, ThreadServices, Told, Watcher, random_seed, sleep,
+    PageWord, Services, ThreadServices, Told, Watcher, random_seed, set_had_thread, sleep,
 };
-use crate::protocol::{EndReason, Event, IdMint, ThreadId};
+use crate::protocol::{EndReason, Entry, Event, IdMint, ThreadId};
 use crate::session::{Ended, Handle, Inputs, Kept, drive};
 use crate::ui::app::Options;
 use crate::ui::app::threads::Up;
@@ -58,10 +58,9 @@ pub(super) struct Hooks {
     pub(super) owned: Rc<dyn Fn()>,
     /// And a run that was cut off can be taken up.
     pub(super) resume: Rc<dyn Fn()>,
-    /// It can not be read, and why: another is to be put in its place.
-    pub(super) unreadable: Rc<dyn Fn(String)>,
-    /// It is another user's.
-    pub(super) foreign: Rc<dyn Fn()>,
+    /// It is not to be had here, and why, where the user is to know: another is to be put in its place, which hears what
+    /// was said to this one.
+    pub(super) gone: Rc<dyn Fn(Option<String>, Vec<Input>)>,
 }
 
 /// The page a thread lives in.
@@ -193,6 +192,16 @@ enum Next {
     Follow(Option<Claim>),
     /// It is closed.
     Closed,
+    /// There is no such thread any more.
+    Deleted,
+}
+
+/// What a follower meets.
+enum Turn {
+    Granted(Option<Lock>),
+    Ordered(Order),
+    Renew,
+    Heard(PageWord),
 }
 
 impl Life {
@@ -202,7 +211,7 @@ impl Life {
             next = match next {
                 Next::Own { lock, by_force } => self.own(lock, by_force).await,
                 Next::Follow(claim) => self.follow(claim).await,
-                Next::Closed => return,
+                Next::Closed | Next::Deleted => return,
             };
         }
     }
@@ -230,11 +239,18 @@ impl Life {
 
     async fn own(&mut self, mut lock: Lock, by_force: bool) -> Next {
         self.set_following(false);
-        let Some(opened) = self.open(by_force).await else { return Next::Closed };
+        if self.shown.get() {
+            // What another page could not write is its own affair no more.
+            self.store.saving.set(None);
+        }
+        let Some(mut opened) = self.open(by_force).await else { return Next::Closed };
         if !self.is_ours() {
-            (self.hooks.foreign)();
+            self.give_way(None);
             return Next::Closed;
         }
+        self.journal.save_row().await;
+        self.take_handed_over(&mut opened);
+        set_had_thread(&self.id, true);
         let run = Run::restore(self.config(), &opened.entries);
         self.show(run.transcript(), &opened, run.last_end().filter(|_| run.can_retry()));
         self.mirror.begin(self.channel(), self.journal.lines());
@@ -242,10 +258,14 @@ impl Life {
         // A session hears of the tools before it hears of a message that has waited for it, and of that before a run
         // that was cut off is taken up: the message may be meant to replace it.
         let waiting = self.inputs.take_waiting();
-        (self.hooks.owned)();
+        if self.shown.get() {
+            (self.hooks.owned)();
+        }
         self.stopping.iter().for_each(|handle| handle.online(Network::is_there()));
         self.stopping.iter().for_each(|handle| handle.say_again(waiting.clone()));
-        (self.hooks.resume)();
+        if self.shown.get() {
+            (self.hooks.resume)();
+        }
         let (gateway, tools) = (self.gateway.clone(), Rc::clone(&self.tools));
         let host = BrowserHost::new(gateway, tools, Rc::clone(&self.journal), self.services.clone());
         let next = {
@@ -265,24 +285,49 @@ impl Life {
                     },
                     heard = self.heard.select_next_some() => match heard {
                         PageWord::Hello => self.mirror.tell_now(),
-                        PageWord::Release => break Next::Follow(None),
+                        // Where there are no locks the one that comes last has it.
+                        PageWord::Release | PageWord::Began => break Next::Follow(None),
                         PageWord::Stop => self.stopping.iter().for_each(Handle::stop),
-                        PageWord::Now { .. } | PageWord::Event(_) | PageWord::Began => {}
+                        PageWord::Deleted => {
+                            self.journal.forget();
+                            break Next::Deleted;
+                        }
+                        PageWord::Now { .. } | PageWord::Event(_) | PageWord::Lines { .. } => {}
                     },
                 }
             }
         };
-        self.mirror.end();
         // What was said is written before another page reads it; a database that hangs holds nobody up.
         let _ = select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await;
+        let (first, unwritten) = self.journal.waiting();
+        match next {
+            Next::Follow(_) if !unwritten.is_empty() => {
+                // What the user said and no journal has is said once more, where the thread is now.
+                self.say_again_unwritten(&unwritten);
+                self.mirror.hand_over(first, unwritten);
+            }
+            _ => {}
+        }
+        self.mirror.end();
         drop(lock);
         match next {
-            Next::Follow(_) => Next::Follow(Claim::new(&self.lock_name(), false)),
+            Next::Follow(_) => {
+                set_had_thread(&self.id, false);
+                Next::Follow(Claim::new(&self.lock_name(), false))
+            }
+            Next::Deleted => {
+                self.give_way(Some(words::DELETED.to_owned()));
+                Next::Closed
+            }
             next => next,
         }
     }
 
     async fn follow(&mut self, mut claim: Option<Claim>) -> Next {
+        // Nobody looks at it any more.
+        if !self.shown.get() {
+            return Next::Closed;
+        }
         self.set_following(true);
         let channel = self.channel();
         // What the user said before anybody knew whose thread it is was meant for here.
@@ -293,42 +338,102 @@ impl Life {
             tell(channel.as_ref(), &PageWord::Release);
             return self.take(claim).await;
         }
-        self.catch_up(channel.as_ref()).await;
+        if !self.catch_up(channel.as_ref()).await {
+            self.give_way(None);
+            return Next::Closed;
+        }
+        // Set while another follower takes the thread: it must not be given to this one.
+        let mut stands_back: LocalBoxFuture<'static, ()> = Box::pin(pending());
         loop {
-            let granted = async {
-                match &mut claim {
-                    Some(claim) => claim.granted().await,
-                    None => pending().await,
+            let turn = {
+                let granted = async {
+                    match &mut claim {
+                        Some(claim) => claim.granted().await,
+                        None => pending().await,
+                    }
+                };
+                let mut granted = pin!(granted.fuse());
+                let mut renewed = pin!((&mut stands_back).fuse());
+                select_biased! {
+                    lock = granted => Turn::Granted(lock),
+                    order = self.ordered.next() => Turn::Ordered(order.unwrap_or(Order::Leave)),
+                    () = renewed => Turn::Renew,
+                    heard = self.heard.select_next_some() => Turn::Heard(heard),
                 }
             };
-            let mut granted = pin!(granted.fuse());
-            select_biased! {
-                lock = granted => if let Some(lock) = lock { return Next::Own { lock, by_force: false } },
-                order = self.ordered.next() => match order {
-                    None | Some(Order::Leave) => return Next::Closed,
-                    Some(Order::Stop) => tell(channel.as_ref(), &PageWord::Stop),
-                    Some(Order::TakeOver) => break,
-                },
-                heard = self.heard.select_next_some() => match heard {
-                    PageWord::Event(event) if self.shown.get() => self.store.apply(&event),
-                    // Another page owns it now.
-                    PageWord::Began => self.catch_up(channel.as_ref()).await,
-                    _ => {}
-                },
+            match turn {
+                Turn::Granted(Some(lock)) => return Next::Own { lock, by_force: false },
+                Turn::Ordered(Order::Leave) => return Next::Closed,
+                Turn::Ordered(Order::Stop) => tell(channel.as_ref(), &PageWord::Stop),
+                Turn::Ordered(Order::TakeOver) => break,
+                Turn::Granted(None) | Turn::Renew => {
+                    stands_back = Box::pin(pending());
+                    claim = Claim::new(&self.lock_name(), false);
+                }
+                Turn::Heard(PageWord::Event(event)) if self.shown.get() => self.store.apply(&event),
+                // Another page owns it now.
+                Turn::Heard(PageWord::Began) => {
+                    if !self.catch_up(channel.as_ref()).await {
+                        self.give_way(None);
+                        return Next::Closed;
+                    }
+                }
+                Turn::Heard(PageWord::Release) => {
+                    claim = None;
+                    stands_back = sleep(2 * RELEASE_MS);
+                }
+                Turn::Heard(PageWord::Deleted) => {
+                    self.give_way(Some(words::DELETED.to_owned()));
+                    return Next::Closed;
+                }
+                Turn::Heard(_) => {}
             }
         }
         tell(channel.as_ref(), &PageWord::Release);
-        drop(channel);
         self.take(claim).await
     }
 
     // The owner is asked first; one that does not answer is frozen, and loses it.
     async fn take(&self, claim: Option<Claim>) -> Next {
-        let Some(mut claim) = claim else { return Next::Own { lock: Lock::none(), by_force: true } };
-        if let Either::Left((Some(lock), _)) = select(pin!(claim.granted()), sleep(RELEASE_MS)).await {
+        if let Some(mut claim) = claim.or_else(|| Claim::new(&self.lock_name(), false))
+            && let Either::Left((Some(lock), _)) = select(pin!(claim.granted()), sleep(RELEASE_MS)).await
+        {
             return Next::Own { lock, by_force: false };
         }
-        self.steal().await
+        // The user may have gone to another thread meanwhile.
+        if self.shown.get() { self.steal().await } else { Next::Closed }
+    }
+
+    // The thread is not to be had here; what was said to it is said to the one that takes its place.
+    fn give_way(&mut self, why: Option<String>) {
+        let waiting = self.inputs.take_waiting();
+        if self.shown.get() {
+            (self.hooks.gone)(why, waiting);
+        }
+    }
+
+    fn say_again_unwritten(&self, unwritten: &[Entry]) {
+        let said = unwritten.iter().rev().find_map(|entry| match entry {
+            Entry::RunStart { message, .. } => message.as_ref().map(|(_, text)| text.clone()),
+            _ => None,
+        });
+        // Handed over with the other lines where they could not be kept; else somebody else has the line's place.
+        let taken = self.journal.is_taken();
+        if let (Some(text), true, Some(handle)) = (said, taken, &self.stopping) {
+            handle.say_again(vec![Input::UserMessage(text)]);
+        }
+    }
+
+    // What the page that had it could not write down is written here.
+    fn take_handed_over(&mut self, opened: &mut Opened) {
+        while let Some(Some(word)) = self.heard.next().now_or_never() {
+            if let PageWord::Lines { first, entries } = word
+                && first == self.journal.lines()
+            {
+                entries.iter().for_each(|entry| self.journal.append(entry));
+                opened.entries.extend(entries);
+            }
+        }
     }
 
     async fn steal(&self) -> Next {
@@ -339,15 +444,18 @@ impl Life {
         Next::Own { lock: stolen.unwrap_or_else(Lock::none), by_force: true }
     }
 
-    // Shows what the journal says up to where the owner is, and what it has told since.
-    async fn catch_up(&mut self, channel: Option<&Channel>) {
+    // Shows what the journal says up to where the owner is, and what it has told since; `false` where it is another user's.
+    async fn catch_up(&mut self, channel: Option<&Channel>) -> bool {
         while self.heard.next().now_or_never().is_some() {}
         tell(channel, &PageWord::Hello);
         let heard = &mut self.heard;
         let now = async {
             loop {
-                if let Some(PageWord::Now { lines, running, events }) = heard.next().await {
-                    return (lines, running, events);
+                match heard.next().await {
+                    Some(PageWord::Now { lines, running, events }) => return (lines, running, events),
+                    // It could not hear the question before.
+                    Some(PageWord::Began) => tell(channel, &PageWord::Hello),
+                    _ => {}
                 }
             }
         };
@@ -355,7 +463,16 @@ impl Life {
             Either::Left((now, _)) => Some(now),
             Either::Right(_) => None,
         };
-        let Some(mut opened) = self.read(now.as_ref().map(|(lines, ..)| *lines)).await else { return };
+        let Some(mut opened) = self.read(now.as_ref().map(|(lines, ..)| *lines)).await else {
+            if self.shown.get() {
+                self.store.opening.set(false);
+                self.store.notice.set(Some(words::UNREAD.to_owned()));
+            }
+            return true;
+        };
+        if !self.is_ours() {
+            return false;
+        }
         if let Some((lines, ..)) = &now {
             opened.entries.truncate((lines - self.journal.first().min(*lines)) as usize);
         }
@@ -366,6 +483,7 @@ impl Life {
                 self.store.apply(event);
             }
         }
+        true
     }
 
     // The owner's last lines may still be on their way to the database.
@@ -389,7 +507,7 @@ impl Life {
         }
     }
 
-    async fn open(&self, by_force: bool) -> Option<Opened> {
+    async fn open(&mut self, by_force: bool) -> Option<Opened> {
         let told = self.told();
         let mut attempts = 0;
         let why = loop {
@@ -412,7 +530,7 @@ impl Life {
             self.journal.begin(told);
             return Some(Opened::default());
         }
-        (self.hooks.unreadable)(why);
+        self.give_way(Some(words::unreadable(&why)));
         None
     }
 

@@ -5,15 +5,16 @@ use std::rc::{Rc, Weak};
 use send_wrapper::SendWrapper;
 use serde_json::Value;
 
-use crate::agent::Transcript;
+use crate::agent::{Input, Transcript};
 use crate::browser::tools::BrowserTools;
 use crate::browser::{
-    Database, Gateway, Life, Network, PageLife, Services, Shelf, ThreadInfo, Watcher, set_current_thread,
+    Channel, Database, Gateway, ImportError, Life, Network, PageLife, PageWord, Services, Shelf, ThreadInfo, Watcher,
+    set_current_thread,
 };
 use crate::protocol::ThreadId;
+use crate::ui::Store;
 use crate::ui::app::thread::{Hooks, Place, Thread, fresh_id, start};
 use crate::ui::app::{App, Inner, Options};
-use crate::ui::{Store, words};
 
 /// A thread to be put up.
 pub(super) struct Up {
@@ -56,6 +57,7 @@ impl Parts<'_> {
         self.store.opening.set(!up.fresh);
         self.store.following.set(false);
         self.store.saving.set(None);
+        self.store.notice.set(None);
         let place = Place {
             options: self.options,
             gateway: self.gateway,
@@ -83,17 +85,19 @@ fn hooks(app: &Weak<Inner>, store: &Store) -> Hooks {
     };
     let owned = with_app(Rc::new(|app, _| app.publish()));
     let resume = with_app(Rc::new(|app, _| app.resume()));
-    let unreadable = with_app(Rc::new(|app, why| {
-        // The tab keeps the old one in mind: it may be there again after a reload.
-        app.put_up(&Up { remembered: false, ..Up::fresh() });
-        app.store.notice.set(Some(words::unreadable(&why)));
-    }));
-    let foreign = with_app(Rc::new(|app, _| app.put_up(&Up::fresh())));
+    let (gone, shown) = (Weak::clone(app), store.clone());
+    let gone = move |why: Option<String>, waiting: Vec<Input>| {
+        let Some(inner) = gone.upgrade() else { return };
+        let app = App { store: shown.clone(), inner: SendWrapper::new(inner) };
+        // The tab keeps one that can not be read in mind: it may be there again after a reload.
+        app.put_up(&Up { remembered: why.is_none(), ..Up::fresh() });
+        app.store.notice.set(why);
+        app.handle().say_again(waiting);
+    };
     Hooks {
         owned: Rc::new(move || owned(String::new())),
         resume: Rc::new(move || resume(String::new())),
-        unreadable: Rc::new(unreadable),
-        foreign: Rc::new(move || foreign(String::new())),
+        gone: Rc::new(gone),
     }
 }
 
@@ -101,8 +105,8 @@ impl App {
     /// Ends what is at work and begins an empty thread. The old one is kept.
     pub fn new_thread(&self) {
         self.open_fresh();
-        let shelf = Shelf::new(&self.inner.database);
-        leptos::task::spawn_local(async move { shelf.prune().await });
+        let (shelf, user) = (Shelf::new(&self.inner.database), self.inner.services.user_id());
+        leptos::task::spawn_local(async move { shelf.prune(&user).await });
     }
 
     /// Opens another thread, in place of the one that is up; what is at work in that one ends.
@@ -119,28 +123,37 @@ impl App {
         Shelf::new(&self.inner.database).list(&self.inner.services.user_id()).await
     }
 
-    /// Forgets a thread for good; the one that is up makes room for an empty one first.
-    pub async fn delete_thread(&self, id: ThreadId) {
-        if id == self.thread() {
+    /// Forgets a thread for good, in every tab; the one that is up makes room for an empty one first.
+    ///
+    /// # Errors
+    /// Why it could not be forgotten, for the user.
+    pub async fn delete_thread(&self, id: ThreadId) -> Result<(), String> {
+        let elsewhere = Channel::open(&id, |_| ());
+        let deleted = if id == self.thread() {
             let journal = Rc::clone(&self.inner.thread.borrow().journal);
             self.open_fresh();
-            return journal.retire().await;
+            journal.retire().await
+        } else {
+            Shelf::new(&self.inner.database).delete(&id).await
+        };
+        if let (Ok(()), Some(elsewhere)) = (&deleted, elsewhere) {
+            elsewhere.post(&PageWord::Deleted);
         }
-        Shelf::new(&self.inner.database).delete(&id).await;
+        deleted
     }
 
     /// The thread that is up as a file; `None` where it can not be read.
     pub async fn export(&self) -> Option<Value> {
         let journal = Rc::clone(&self.inner.thread.borrow().journal);
         journal.flush().await;
-        Shelf::new(&self.inner.database).export(&self.thread()).await
+        Shelf::new(&self.inner.database).export(&self.thread(), journal.waiting()).await
     }
 
     /// Keeps the thread of a file and opens it.
     ///
     /// # Errors
     /// What is wrong with the file, and where.
-    pub async fn import(&self, file: &Value) -> Result<ThreadId, String> {
+    pub async fn import(&self, file: &Value) -> Result<ThreadId, ImportError> {
         let id = Shelf::new(&self.inner.database).import(file, &self.inner.services.user_id()).await?;
         self.open_thread(id.clone());
         Ok(id)
@@ -162,7 +175,7 @@ impl App {
             return;
         }
         match page {
-            Some((first, entries)) => self.store.prepend(&Transcript::of(&entries), first, from),
+            Some((first, entries)) => self.store.prepend(Transcript::of(&entries), first, from),
             None => self.store.earlier.set(Some(from)),
         }
     }
@@ -176,8 +189,13 @@ impl App {
     pub(super) fn change_user(&self, now: &str) {
         let row = self.inner.thread.borrow().journal.row();
         let theirs = row.borrow().user.clone();
-        if theirs.is_empty() {
+        if theirs.is_empty() && !now.is_empty() {
             now.clone_into(&mut row.borrow_mut().user);
+            let journal = Rc::clone(&self.inner.thread.borrow().journal);
+            // One that another page runs is that page's to claim.
+            if !self.store.following.now() {
+                leptos::task::spawn_local(async move { journal.save_row().await });
+            }
         } else if theirs != now {
             self.open_fresh();
         }
@@ -207,8 +225,8 @@ impl App {
             let app = Self { store: store.clone(), inner: SendWrapper::new(inner) };
             app.handle().online(online);
             // A panel that was opened without a network knows no tools of the gateway yet.
-            if online && !app.inner.served.get() {
-                leptos::task::spawn_local(async move { app.fetch_served().await });
+            if online {
+                app.ensure_listed();
             }
         });
     }

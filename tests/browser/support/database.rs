@@ -71,3 +71,10 @@ pub(crate) async fn get(name: &str, store: &str, key: &str) -> Option<String> {
 pub(crate) async fn write_by_hand(name: &str, count: u32, length: u32, durability: &str) -> f64 {
     JsFuture::from(write_in_js(name, count, length, durability)).await.unwrap().as_f64().unwrap()
 }
+
+/// Takes every line of a thread away.
+pub(crate) async fn delete_lines(name: &str, thread: &str) {
+    for number in 0..40 {
+        delete(name, "lines", &format!(r#"["{thread}", {number}]"#)).await;
+    }
+}
