@@ -12,7 +12,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-use crate::support::database::delete_lines;
+use crate::support::database::clear;
 use crate::support::fake::Network;
 use crate::support::mounted::{Mounted, text_of};
 use crate::support::stream::saying;
@@ -147,8 +147,8 @@ async fn a_record_that_was_cleared_under_an_open_page_is_said_so_and_not_begun_i
     body.send(&saying("It was sent."));
     body.end();
     panel.reads(".md", "It was sent.").await;
-    let (name, thread) = (panel.name.clone(), panel.instance.thread());
-    delete_lines("pagehand", &thread).await;
+    let name = panel.name.clone();
+    clear("pagehand").await;
     panel.ask(&network, "And now?").await.send(&saying("Now, too."));
     panel.reads(".banner", "record of it was cleared").await;
     drop(panel);

@@ -1,14 +1,15 @@
 //! A model call that is put off: asked again after a failure, held back without a network. Each with a scripted model;
 //! `Loop` itself holds every request that is sent again against the one it repeats.
 
-use pagehand::agent::{Input, Limits};
+use pagehand::agent::{Input, Limits, Output, Run};
 use pagehand::protocol::{
     EndReason, Event, FinishReason, Message, MessageStatus, Millis, ModelError, ModelErrorKind, ModelEvent, Outcome,
     Wait,
 };
 use pagehand::session::Handle;
 
-use crate::support::loop_driver::{Loop, OSLO, ROME, fine};
+use crate::support::loop_driver::{Loop, OSLO, ROME, config, fine};
+use crate::support::tools::every_kind;
 
 fn asked() -> Loop {
     asked_within(Limits::default())
@@ -473,4 +474,19 @@ fn a_step_waits_for_the_tools_that_are_asked_for_but_not_for_long() {
     assert_eq!(world.requests.len(), 2, "the network's coming back lists no tools");
     world.give(Input::Stop);
     assert_eq!(world.ends(), ["completed", "stopped", "stopped"]);
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_taken_up_once_the_tools_are_known() {
+    let mut world = Loop::new();
+    world.user("Weather?");
+    world.step(&[("", "weather_read", OSLO)]);
+    let mut again = Run::restore(config(Limits::default(), 5), &world.journal);
+    again.handle(world.at, Input::Listing(true));
+    again.handle(world.at, Input::Retry);
+    assert!(again.poll().is_none(), "without its tools it would only fail");
+    again.handle(world.at, Input::Tools(every_kind()));
+    again.handle(world.at, Input::Listing(false));
+    let ran = std::iter::from_fn(|| again.poll()).filter(|output| matches!(output, Output::CallTool(_))).count();
+    assert_eq!(ran, 1);
 }

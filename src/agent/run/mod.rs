@@ -67,6 +67,8 @@ pub struct Run {
     online: bool,
     /// Whether more tools are being asked for.
     listing: bool,
+    /// Whether a run that was cut off is to be taken up once they are known.
+    resumes: bool,
     /// Lines written since the last checkpoint.
     lines: u32,
     /// What waits for the thread to be read whole; `None` where it is.
@@ -131,6 +133,7 @@ impl Run {
             last_end: None,
             online: true,
             listing: false,
+            resumes: false,
             lines: 0,
             waiting: None,
         }
@@ -254,6 +257,7 @@ impl Run {
             Input::Listing(listing) => self.take_listing(listing),
             Input::Earlier(entries) => self.take_earlier(&entries),
             Input::UserMessage(text) => self.begin(Some(text)),
+            Input::Resume | Input::Retry if self.listing && self.is_interrupted() => self.resumes = true,
             Input::Resume => self.resume(),
             Input::Retry if self.is_interrupted() => self.resume(),
             Input::Retry if matches!(self.phase, Phase::Waiting(..)) => self.wait_no_longer(),

@@ -104,6 +104,9 @@ impl Run {
     /// Whether more tools are being asked for.
     pub(super) fn take_listing(&mut self, listing: bool) {
         self.listing = listing;
+        if !listing && std::mem::take(&mut self.resumes) {
+            self.resume();
+        }
         if !listing && matches!(&self.phase, Phase::Waiting(_, waiting) if waiting.before_step) {
             self.wait_no_longer();
         }

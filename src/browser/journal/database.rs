@@ -3,7 +3,7 @@
 //! A connection can die at any time: a background tab loses it, a newer page asks for it, the user clears the storage. A
 //! dead one is never used again; the next that needs one opens it anew.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::channel::oneshot;
@@ -47,33 +47,55 @@ const BLOCKED_MS: u64 = 3000;
 pub struct Database {
     name: Rc<str>,
     connection: Rc<RefCell<Option<Connection>>>,
+    opened: Rc<Cell<u32>>,
 }
 
 #[derive(Clone)]
 struct Connection {
-    // Holds what hears of its end.
-    database: Rc<idb::Database>,
-    raw: JsValue,
+    held: Rc<Held>,
     /// A page that is newer than this one has changed the layout: it can be read here, and no more.
     newer: bool,
+}
+
+/// A connection that is closed with its last holder: one that nobody closes stands in every newer page's way.
+struct Held {
+    raw: JsValue,
+    // Hears of its end.
+    _database: idb::Database,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        close(&self.raw);
+    }
 }
 
 impl Database {
     /// The database of this name.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), connection: Rc::default() }
+        Self { name: name.into(), connection: Rc::default(), opened: Rc::default() }
     }
 
     /// Lets go of the connection; the next that needs one opens it anew. A page that may come back out of the browser's
     /// cache must not hold one.
     pub fn close(&self) {
-        if let Some(connection) = self.connection.take() {
-            connection.database.close();
-        }
+        self.connection.take();
     }
 
-    /// Does things in one transaction, all of them or none; what they found comes back, in their order. Once more with a
+    /// Whether there is a connection now.
+    #[must_use]
+    pub(super) fn is_open(&self) -> bool {
+        self.connection.borrow().is_some()
+    }
+
+    /// Counts the connections there have been: behind a new one the database may be another.
+    #[must_use]
+    pub(super) fn connections(&self) -> u32 {
+        self.opened.get()
+    }
+
+    /// Does things in one transaction, all of them or none; what those that read found comes back. Once more with a
     /// fresh connection where the old one turns out to be dead. It comes to its end whether or not anybody waits for it.
     pub(super) async fn run(&self, access: Access, deeds: Vec<Deed>) -> Result<Vec<JsValue>, StoreError> {
         let (told, done) = oneshot::channel();
@@ -118,6 +140,7 @@ impl Database {
             Some(connection) => connection,
             None => {
                 let connection = self.open().await?;
+                self.opened.set(self.opened.get() + 1);
                 self.connection.replace(Some(connection.clone()));
                 connection
             }
@@ -175,7 +198,7 @@ impl Database {
                 held.take();
             }
         });
-        Connection { database: Rc::new(database), raw, newer }
+        Connection { held: Rc::new(Held { raw, _database: database }), newer }
     }
 }
 
@@ -210,8 +233,6 @@ fn close(database: &JsValue) {
 pub(super) enum Deed {
     /// The value of a key, or undefined.
     Get(&'static str, JsValue),
-    /// Nothing; all of it fails where there is nothing under this key.
-    Need(&'static str, JsValue),
     /// The values of a range, as a list.
     All(&'static str, Range),
     /// The keys of a range, as a list.
@@ -238,7 +259,7 @@ impl Deed {
     fn begin(&self, transaction: &Transaction) -> Result<Option<IdbRequest>, Error> {
         let store = |name: &str| transaction.object_store(name);
         Ok(Some(match self {
-            Self::Get(name, key) | Self::Need(name, key) => store(name)?.get(Query::Key(key.clone()))?.into(),
+            Self::Get(name, key) => store(name)?.get(Query::Key(key.clone()))?.into(),
             Self::All(name, keys) => store(name)?.get_all(query(keys)?, None)?.into(),
             Self::Keys(name, keys) => store(name)?.get_all_keys(query(keys)?, None)?.into(),
             Self::LastKey(name, keys) => {
@@ -262,9 +283,6 @@ impl Deed {
             // A cursor stands on it.
             Self::LastKey(..) if !result.is_null() => Reflect::get(&result, &"key".into()).unwrap_or_default(),
             Self::LastKey(..) => JsValue::UNDEFINED,
-            Self::Need(..) if result.is_undefined() => {
-                return Err(Failed::Refused("the browser's record of it was cleared".to_owned()));
-            }
             _ => result,
         })
     }
@@ -293,19 +311,16 @@ impl Connection {
         let raw = self.transaction(access).map_err(|thrown| Failed::of_name(&thrown_name(&thrown)))?;
         let transaction = Transaction::try_from(raw.clone())
             .map_err(|_| Failed::Dead("the browser's database is gone".to_owned()))?;
-        let mut done = Vec::with_capacity(deeds.len());
-        for deed in deeds {
-            match deed.perform(&transaction).await {
-                Ok(found) => done.push(found),
-                Err(failed) => {
-                    // Nothing of it is kept. Most failures have done that themselves.
-                    let _ = transaction.abort();
-                    return Err(failed);
-                }
-            }
-        }
         if access == Access::Read {
+            let mut done = Vec::with_capacity(deeds.len());
+            for deed in deeds {
+                done.push(deed.perform(&transaction).await?);
+            }
             return Ok(done);
+        }
+        // All of it is given away at once, with the word to keep it: what has left the page outlives it.
+        for deed in deeds {
+            deed.begin(&transaction).map_err(|error| Failed::of(&error))?;
         }
         let end: &IdbTransaction = raw.unchecked_ref();
         let committed = Promise::new(&mut |resolve, reject| {
@@ -316,7 +331,7 @@ impl Connection {
         if transaction.commit().is_err() || JsFuture::from(committed).await.is_err() {
             return Err(Failed::of_name(&end.error().map_or_else(String::new, |error| error.name())));
         }
-        Ok(done)
+        Ok(Vec::new())
     }
 
     // The crate knows no durability.
@@ -329,8 +344,8 @@ impl Connection {
         };
         let options = Object::new();
         Reflect::set(&options, &"durability".into(), &durability.into())?;
-        let begin: Function = Reflect::get(&self.raw, &"transaction".into())?.dyn_into()?;
-        begin.call3(&self.raw, &stores, &JsValue::from(web_sys::IdbTransactionMode::from(mode)), &options)
+        let begin: Function = Reflect::get(&self.held.raw, &"transaction".into())?.dyn_into()?;
+        begin.call3(&self.held.raw, &stores, &JsValue::from(web_sys::IdbTransactionMode::from(mode)), &options)
     }
 }
 

@@ -149,6 +149,7 @@ impl Journal {
             database: self.database.clone(),
             row: Rc::clone(&self.row),
             retired: Rc::clone(&self.retired),
+            seen: Rc::default(),
         };
         let writer = Writer::new(store, next, Box::new(move |kept| told(kept)));
         self.writer.replace(Some(Rc::new(writer)));
@@ -330,6 +331,8 @@ struct Lines {
     database: Database,
     row: Rc<RefCell<Row>>,
     retired: Rc<Cell<bool>>,
+    /// The connection by which the line before the next was seen.
+    seen: Rc<Cell<u32>>,
 }
 
 impl Store for Lines {
@@ -343,9 +346,10 @@ impl Store for Lines {
             (batch.first..).zip(batch.entries.iter()).filter(|(at, entry)| row.follow(*at, entry)).count() > 0;
         let row = changed.then(|| row.to_json().to_string());
         let lines: Vec<String> = batch.entries.iter().map(|entry| entry.to_json().to_string()).collect();
-        let (database, thread) = (self.database.clone(), self.thread.clone());
+        let (database, thread, seen) = (self.database.clone(), self.thread.clone(), Rc::clone(&self.seen));
         let access = if batch.strict { Access::Strict } else { Access::Write };
         Box::pin(async move {
+            follows(&database, &thread, batch.first, &seen).await?;
             let added = add_lines(&database, &thread, access, batch.first, lines.clone(), row.clone()).await;
             if added != Err(StoreError::Taken) {
                 return added;
@@ -362,6 +366,21 @@ impl Store for Lines {
     }
 }
 
+// A line has its place behind another. Where that is gone (the user cleared the site's data, which closes every connection)
+// the whole record is, and a part of one is worse than none.
+async fn follows(database: &Database, thread: &ThreadId, first: u32, seen: &Cell<u32>) -> Result<(), StoreError> {
+    let Some(before) = first.checked_sub(1).filter(|_| seen.get() != database.connections() || !database.is_open())
+    else {
+        return Ok(());
+    };
+    let read = database.run(Access::Read, vec![Deed::Get(LINES, line_key(&thread.0, before))]).await?;
+    if read[0].is_undefined() {
+        return Err(StoreError::Failed("the browser's record of it was cleared".to_owned()));
+    }
+    seen.set(database.connections());
+    Ok(())
+}
+
 async fn add_lines(
     database: &Database,
     thread: &ThreadId,
@@ -371,10 +390,7 @@ async fn add_lines(
     row: Option<String>,
 ) -> Result<(), StoreError> {
     let add = |(number, text): (u32, String)| Deed::Add(LINES, line_key(&thread.0, number), text);
-    // A line has its place behind another; where that is gone the whole record is, and a part of one is worse than none.
-    let mut deeds: Vec<Deed> =
-        first.checked_sub(1).map(|before| Deed::Need(LINES, line_key(&thread.0, before))).into_iter().collect();
-    deeds.extend((first..).zip(lines).map(add));
+    let mut deeds: Vec<Deed> = (first..).zip(lines).map(add).collect();
     deeds.extend(row.map(|row| put_row(&thread.0, &row)));
     database.run(access, deeds).await.map(drop)
 }

@@ -14,6 +14,8 @@ extern "C" {
 
     #[wasm_bindgen(js_name = openLayout)]
     fn open_layout_in_js(name: &str, version: u32, stores: &str) -> Promise;
+    #[wasm_bindgen(js_name = clearDatabase)]
+    fn clear_in_js(name: &str) -> Promise;
     #[wasm_bindgen(js_name = writeByHand)]
     fn write_in_js(name: &str, count: u32, length: u32, durability: &str) -> Promise;
     fn touch(name: &str, store: &str, what: &str, key: &str, value: &str) -> Promise;
@@ -72,9 +74,7 @@ pub(crate) async fn write_by_hand(name: &str, count: u32, length: u32, durabilit
     JsFuture::from(write_in_js(name, count, length, durability)).await.unwrap().as_f64().unwrap()
 }
 
-/// Takes every line of a thread away.
-pub(crate) async fn delete_lines(name: &str, thread: &str) {
-    for number in 0..40 {
-        delete(name, "lines", &format!(r#"["{thread}", {number}]"#)).await;
-    }
+/// Deletes a whole database, as a user does who clears what a site has kept.
+pub(crate) async fn clear(name: &str) {
+    JsFuture::from(clear_in_js(name)).await.unwrap();
 }

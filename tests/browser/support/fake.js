@@ -209,3 +209,12 @@ export async function writeByHand(name, count, length, durability) {
   database.close();
   return took;
 }
+
+/** Deletes a whole database. */
+export function clearDatabase(name) {
+  return new Promise((done, failed) => {
+    const request = indexedDB.deleteDatabase(name);
+    request.onsuccess = () => done();
+    request.onerror = () => failed(request.error);
+  });
+}
