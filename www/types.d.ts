@@ -474,11 +474,12 @@ export declare class PageHand extends HTMLElement {
   openThread(id: string): Promise<void>;
   /** The threads of whoever is signed in, the latest first; `at` in milliseconds since 1970. */
   threads(): Promise<readonly { readonly id: string; readonly title: string; readonly at: number }[]>;
-  /** Forgets a thread for good, with its artifacts. */
+  /** Forgets a thread for good, with its artifacts, in every tab. Rejects with the code `not_saved`. */
   deleteThread(id: string): Promise<void>;
-  /** The thread that is up, as a file. Rejects with the code `not_saved`. */
+  /** The thread that is up, as a file. Rejects with the code `not_saved` where nothing was said, or it can not be read. */
   exportThread(): Promise<ThreadFile>;
-  /** Keeps the thread of a file and opens it; its id. Rejects with the code `invalid_thread`, which says where. */
+  /** Keeps the thread of a file and opens it; its id. A run that is open in it is ended: nothing of a file is run. Rejects
+   * with the code `invalid_thread`, which says where, or `not_saved`. */
   importThread(file: ThreadFile | string): Promise<string>;
   /** Has this page run the thread that is up, where another tab runs it. */
   takeOver(): Promise<void>;
