@@ -357,11 +357,17 @@ async fn a_file_that_is_no_thread_is_refused_with_the_place() {
     let desk = Desk::new();
     let shelf = Shelf::new(&desk.database);
     let line = start(1).to_json();
+    let words = Entry::RunStart { run: RunId::from("r"), at: 7, message: Some((MessageId::from("m"), "Hello".into())) };
+    let words = words.to_json();
     for (file, words) in [
         (Value::Null, "this is no thread: \"format\" is not \"pagehand-thread\""),
         (json!({ "format": "pagehand-thread" }), "\"version\" is missing"),
         (json!({ "format": "pagehand-thread", "version": 2 }), "the file is of version 2; this page reads up to 1"),
         (json!({ "format": "pagehand-thread", "version": 1 }), "\"entries\" is no list"),
+        (
+            json!({ "format": "pagehand-thread", "version": 1, "entries": [words, line, words] }),
+            "entries[2]: the id m is there twice",
+        ),
         (
             json!({ "format": "pagehand-thread", "version": 1, "entries": [] }),
             "\"entries\" is empty: there is no thread in it",

@@ -313,6 +313,9 @@ impl Scene {
     fn calm_down(&mut self) {
         self.world.faults.set(false);
         self.world.storage_fails.set(false);
+        if let Some(tab) = &self.tab {
+            tab.life.crash_at.set(None);
+        }
         for _ in 0..PATIENCE {
             self.settle();
             self.decide(true);

@@ -91,6 +91,8 @@ pub(crate) struct World {
     pub(crate) answered: RefCell<Names>,
     /// Lines on their way to the disk, in order; `None` where they have arrived.
     writes: RefCell<Vec<Option<Write>>>,
+    /// Calls that ran while nothing could be written.
+    unprotected: RefCell<Names>,
     trace: Cell<u64>,
     agenda: RefCell<Vec<(Millis, Deed)>>,
     violation: RefCell<Option<String>>,
@@ -129,6 +131,7 @@ impl World {
             unsaved: Cell::new(false),
             answered: RefCell::default(),
             writes: RefCell::default(),
+            unprotected: RefCell::default(),
             trace: Cell::new(0xcbf2_9ce4_8422_2325),
             agenda: RefCell::default(),
             violation: RefCell::default(),
@@ -255,6 +258,10 @@ impl World {
         let denied =
             |entry: &Entry| matches!(entry, Entry::Decision { call, approved: false, .. } if *call == request.call);
         self.check(!self.disk.has(denied), || format!("{} runs, and the user had declined it", request.name));
+        // Where lines can not be kept, and the user was told so, a crash forgets what ran.
+        if self.unsaved.get() && !self.disk.has(started) {
+            self.unprotected.borrow_mut().add(request.call.as_str());
+        }
         let declared = kind(&request.name).map(|kind| kind.1);
         self.check(declared == Some(request.scope), || {
             format!("{} was told to run as {:?}, and is {declared:?}", request.name, request.scope)
@@ -269,7 +276,8 @@ impl World {
         let mut effects = self.effects.borrow_mut();
         let count = effects.entry(request.call.0.clone()).or_default();
         *count += 1;
-        let once = kind(&request.name).is_some_and(|kind| kind.2 == Replay::Effect);
+        let protected = !self.unprotected.borrow().contains(request.call.as_str());
+        let once = protected && kind(&request.name).is_some_and(|kind| kind.2 == Replay::Effect);
         self.check(!once || *count == 1, || format!("{} ({}) took effect {count} times", request.name, request.call));
     }
 
@@ -435,6 +443,7 @@ impl World {
                 self.open.borrow_mut().clear();
             }
             Event::Call(view) => {
+                self.note(&format!("{} {} is {}", view.name, view.id, view.state.as_str()));
                 let mut open = self.open.borrow_mut();
                 open.retain(|call| *call != view.id);
                 if matches!(view.state, pagehand::protocol::CallState::ApprovalRequested { .. }) {

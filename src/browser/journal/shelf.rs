@@ -15,7 +15,7 @@ use crate::agent::{CHECKPOINT_LINES, Config, Input, Limits, Output, Run};
 use crate::browser::journal::database::{ARTIFACTS, Access, DAMAGED, Deed, LINES, Range, THREADS};
 use crate::browser::journal::{Row, artifact_key, line_key, lines_of};
 use crate::browser::{Artifact, Database, clock, random_seed};
-use crate::protocol::{EndReason, Entry, IdMint, Millis, ThreadId, object};
+use crate::protocol::{EndReason, Entry, IdMint, Millis, Names, ThreadId, object};
 use crate::session::StoreError;
 
 const FILE: &str = "pagehand-thread";
@@ -202,6 +202,7 @@ fn read_file(file: &Value) -> Result<(Vec<String>, Texts, Row), String> {
     for (at, line) in list.iter().enumerate() {
         entries.push(Entry::from_json(line).ok_or_else(|| format!("entries[{at}] is no line of a journal"))?);
     }
+    unique(&entries)?;
     if entries.is_empty() {
         return Err("\"entries\" is empty: there is no thread in it".to_owned());
     }
@@ -227,6 +228,24 @@ fn read_file(file: &Value) -> Result<(Vec<String>, Texts, Row), String> {
         texts.push((name.to_owned(), version, content.to_owned()));
     }
     Ok((entries, texts, row))
+}
+
+// An id that is there twice would part a call from its result.
+fn unique(entries: &[Entry]) -> Result<(), String> {
+    let mut ids = Names::default();
+    for (at, entry) in entries.iter().enumerate() {
+        let (message, calls) = match entry {
+            Entry::RunStart { message: Some((id, _)), .. } => (id, Vec::new()),
+            Entry::Message(answer) => (&answer.id, answer.calls().map(|call| call.id.as_str()).collect()),
+            _ => continue,
+        };
+        for id in calls.into_iter().chain([message.as_str()]) {
+            if !ids.add(id) {
+                return Err(format!("entries[{at}]: the id {id} is there twice"));
+            }
+        }
+    }
+    Ok(())
 }
 
 // What a file says was begun is not gone on with: nobody here has agreed to it, or is at work on it. Its checkpoints are
