@@ -3,6 +3,7 @@
 //! | file | is |
 //! |---|---|
 //! | `database` | the database, its layout, the one connection to it |
+//! | `lines` | the lines of one thread in it |
 //! | `row` | what is known of a thread without reading its journal |
 //! | `shelf` | all threads: their list, a thread as a file, and back |
 //!
@@ -10,6 +11,7 @@
 //! second finds it taken, and knows that the thread is not its own any more.
 
 mod database;
+mod lines;
 mod row;
 mod shelf;
 
@@ -28,8 +30,9 @@ use wasm_bindgen::JsValue;
 
 use crate::browser::{clock, sleep};
 use crate::protocol::{Entry, ThreadId};
-use crate::session::{Batch, Kept, Store, StoreError, Writer, Written};
-use database::{ARTIFACTS, Access, DAMAGED, Deed, LINES, Range, THREADS};
+use crate::session::{Kept, StoreError, Writer, Written};
+use database::{ARTIFACTS, Access, DAMAGED, Deed, LINES, THREADS};
+use lines::{Lines, entry_of, line_key, lines_of, read_lines};
 use row::FORMAT;
 
 // What is shown at first is at least so many lines long, where there are so many.
@@ -67,13 +70,6 @@ pub enum OpenError {
     Newer,
     /// The database can not be read, with words for the user.
     Failed(String),
-}
-
-/// Lines with their numbers.
-#[derive(Default)]
-struct Read {
-    first: u32,
-    lines: Vec<JsValue>,
 }
 
 impl Journal {
@@ -325,76 +321,6 @@ impl Journal {
     }
 }
 
-/// The lines of one thread, for their writer.
-struct Lines {
-    thread: ThreadId,
-    database: Database,
-    row: Rc<RefCell<Row>>,
-    retired: Rc<Cell<bool>>,
-    /// The connection by which the line before the next was seen.
-    seen: Rc<Cell<u32>>,
-}
-
-impl Store for Lines {
-    fn append(&self, batch: Batch) -> LocalBoxFuture<'static, Result<(), StoreError>> {
-        if self.retired.get() {
-            return Box::pin(async { Ok(()) });
-        }
-        let mut row = self.row.borrow_mut();
-        // Following a line twice changes nothing: what fails is tried again.
-        let changed =
-            (batch.first..).zip(batch.entries.iter()).filter(|(at, entry)| row.follow(*at, entry)).count() > 0;
-        let row = changed.then(|| row.to_json().to_string());
-        let lines: Vec<String> = batch.entries.iter().map(|entry| entry.to_json().to_string()).collect();
-        let (database, thread, seen) = (self.database.clone(), self.thread.clone(), Rc::clone(&self.seen));
-        let access = if batch.strict { Access::Strict } else { Access::Write };
-        Box::pin(async move {
-            follows(&database, &thread, batch.first, &seen).await?;
-            let added = add_lines(&database, &thread, access, batch.first, lines.clone(), row.clone()).await;
-            if added != Err(StoreError::Taken) {
-                return added;
-            }
-            // Lines that are there already may be our own: a connection can be lost after they were written.
-            let there = read_lines(&database, &thread, batch.first, u32::MAX).await?.lines;
-            let ours = there.len() <= lines.len() && there.iter().zip(&lines).all(|(there, line)| *there == *line);
-            if !ours {
-                return Err(StoreError::Taken);
-            }
-            let rest = lines[there.len()..].to_vec();
-            add_lines(&database, &thread, access, batch.first + there.len() as u32, rest, row).await
-        })
-    }
-}
-
-// A line has its place behind another. Where that is gone (the user cleared the site's data, which closes every connection)
-// the whole record is, and a part of one is worse than none.
-async fn follows(database: &Database, thread: &ThreadId, first: u32, seen: &Cell<u32>) -> Result<(), StoreError> {
-    let Some(before) = first.checked_sub(1).filter(|_| seen.get() != database.connections() || !database.is_open())
-    else {
-        return Ok(());
-    };
-    let read = database.run(Access::Read, vec![Deed::Get(LINES, line_key(&thread.0, before))]).await?;
-    if read[0].is_undefined() {
-        return Err(StoreError::Failed("the browser's record of it was cleared".to_owned()));
-    }
-    seen.set(database.connections());
-    Ok(())
-}
-
-async fn add_lines(
-    database: &Database,
-    thread: &ThreadId,
-    access: Access,
-    first: u32,
-    lines: Vec<String>,
-    row: Option<String>,
-) -> Result<(), StoreError> {
-    let add = |(number, text): (u32, String)| Deed::Add(LINES, line_key(&thread.0, number), text);
-    let mut deeds: Vec<Deed> = (first..).zip(lines).map(add).collect();
-    deeds.extend(row.map(|row| put_row(&thread.0, &row)));
-    database.run(access, deeds).await.map(drop)
-}
-
 fn try_again(writer: Rc<Writer<Lines>>) {
     let Some(at) = writer.retry_at() else { return };
     wasm_bindgen_futures::spawn_local(async move {
@@ -411,34 +337,12 @@ fn start_before(checkpoints: &[u32], to: u32) -> u32 {
     checkpoints.iter().rev().copied().find(|at| *at < to).unwrap_or(0)
 }
 
-async fn read_lines(database: &Database, thread: &ThreadId, from: u32, to: u32) -> Result<Read, StoreError> {
-    if from >= to {
-        return Ok(Read { first: from, lines: Vec::new() });
-    }
-    let read = database.run(Access::Read, vec![Deed::All(LINES, lines_of(&thread.0, from, to))]).await?;
-    Ok(Read { first: from, lines: Array::from(&read[0]).iter().collect() })
-}
-
 fn put_row(thread: &str, row: &str) -> Deed {
     Deed::put(THREADS, JsValue::from_str(thread), row)
 }
 
-fn entry_of(line: &JsValue) -> Option<Entry> {
-    let line: Value = serde_json::from_str(&line.as_string()?).ok()?;
-    Entry::from_json(&line)
-}
-
-fn line_key(thread: &str, number: u32) -> JsValue {
-    Array::of2(&JsValue::from_str(thread), &JsValue::from(number)).into()
-}
-
 fn artifact_key(thread: &str, name: &str, version: u32) -> JsValue {
     Array::of3(&JsValue::from_str(thread), &JsValue::from_str(name), &JsValue::from(version)).into()
-}
-
-// The keys of a thread's lines from one number up to another.
-fn lines_of(thread: &str, from: u32, to: u32) -> Range {
-    Some((line_key(thread, from), line_key(thread, to)))
 }
 
 fn failed(error: StoreError) -> OpenError {

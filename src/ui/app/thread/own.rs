@@ -1,0 +1,178 @@
+//! A thread while it is ours: its journal is opened, its session driven, and what is left of it handed on. Part of a
+//! thread's life; knows nothing of how one is followed.
+
+use std::pin::pin;
+use std::rc::Rc;
+
+use futures::future::select;
+use futures::{FutureExt, StreamExt, select_biased};
+
+use crate::agent::{CHECKPOINT_LINES, Config, Input, Run};
+use crate::browser::{
+    BrowserHost, Claim, Lock, Network, OpenError, Opened, PageWord, Told, random_seed, set_had_thread, sleep,
+};
+use crate::protocol::{Entry, Event};
+use crate::session::{Ended, Handle, Kept, drive};
+use crate::ui::app::thread::{ATTEMPTS, Life, Next, Order, RELEASE_MS};
+use crate::ui::words;
+
+impl Life {
+    pub(super) async fn own(&mut self, mut lock: Lock, by_force: bool) -> Next {
+        self.set_following(false);
+        if self.shown.get() {
+            // What another page could not write is its own affair no more.
+            self.store.saving.set(None);
+        }
+        let Some(mut opened) = self.open(by_force).await else { return Next::Closed };
+        if !self.is_ours() {
+            self.give_way(None);
+            return Next::Closed;
+        }
+        self.journal.save_row().await;
+        self.take_handed_over(&mut opened);
+        set_had_thread(&self.id, true);
+        let run = Run::restore(self.config(), &opened.entries);
+        self.show(run.transcript(), &opened, run.last_end().filter(|_| run.can_retry()));
+        self.mirror.begin(self.channel(), self.journal.lines());
+        self.mirror.announce();
+        // A session hears of the tools before it hears of a message that has waited for it, and of that before a run
+        // that was cut off is taken up: the message may be meant to replace it.
+        let waiting = self.inputs.take_waiting();
+        if self.shown.get() {
+            (self.hooks.owned)();
+        }
+        self.stopping.iter().for_each(|handle| handle.online(Network::is_there()));
+        self.stopping.iter().for_each(|handle| handle.say_again(waiting.clone()));
+        if self.shown.get() {
+            (self.hooks.resume)();
+        }
+        let (gateway, tools) = (self.gateway.clone(), Rc::clone(&self.tools));
+        let host = BrowserHost::new(gateway, tools, Rc::clone(&self.journal), self.services.clone());
+        let next = {
+            let mut driving = pin!(drive(run, host, &mut self.inputs).fuse());
+            let mut lost = pin!(lock.lost().fuse());
+            loop {
+                select_biased! {
+                    ended = driving => break match ended {
+                        Ended::Closed => Next::Closed,
+                        Ended::Lost => Next::Follow(None),
+                    },
+                    () = lost => break Next::Follow(None),
+                    order = self.ordered.next() => match order {
+                        Some(Order::Leave) => break Next::Closed,
+                        Some(Order::TakeOver | Order::Stop) => {}
+                        None => self.stopping = None,
+                    },
+                    heard = self.heard.select_next_some() => match heard {
+                        PageWord::Hello => self.mirror.tell_now(),
+                        // Where there are no locks the one that comes last has it.
+                        PageWord::Release | PageWord::Began => break Next::Follow(None),
+                        PageWord::Stop => self.stopping.iter().for_each(Handle::stop),
+                        PageWord::Deleted => {
+                            self.journal.forget();
+                            break Next::Deleted;
+                        }
+                        PageWord::Now { .. } | PageWord::Event(_) | PageWord::Lines { .. } => {}
+                    },
+                }
+            }
+        };
+        // What was said is written before another page reads it; a database that hangs holds nobody up.
+        let _ = select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await;
+        let (first, unwritten) = self.journal.waiting();
+        match next {
+            Next::Follow(_) if !unwritten.is_empty() => {
+                // What the user said and no journal has is said once more, where the thread is now.
+                self.say_again_unwritten(&unwritten);
+                self.mirror.hand_over(first, unwritten);
+            }
+            _ => {}
+        }
+        self.mirror.end();
+        drop(lock);
+        match next {
+            Next::Follow(_) => {
+                set_had_thread(&self.id, false);
+                Next::Follow(Claim::new(&self.lock_name(), false))
+            }
+            Next::Deleted => {
+                self.give_way(Some(words::DELETED.to_owned()));
+                Next::Closed
+            }
+            next => next,
+        }
+    }
+
+    async fn open(&mut self, by_force: bool) -> Option<Opened> {
+        let told = self.told();
+        let mut attempts = 0;
+        let why = loop {
+            let opened = if by_force {
+                self.journal.take_over(Rc::clone(&told)).await
+            } else {
+                self.journal.open(Rc::clone(&told)).await
+            };
+            attempts += 1;
+            match opened {
+                Ok(opened) => return Some(opened),
+                Err(OpenError::Newer) => break words::NEWER.to_owned(),
+                Err(OpenError::Failed(why)) if attempts >= ATTEMPTS => break why,
+                Err(OpenError::Failed(_)) if self.fresh => break String::new(),
+                Err(OpenError::Failed(_)) => sleep(500).await,
+            }
+        };
+        if self.fresh {
+            // There is nothing to be lost; the first line that can not be written says so.
+            self.journal.begin(told);
+            return Some(Opened::default());
+        }
+        self.give_way(Some(words::unreadable(&why)));
+        None
+    }
+
+    fn told(&self) -> Told {
+        let watcher = Rc::clone(&self.services.watcher);
+        Rc::new(move |kept| {
+            watcher(&Event::Saving(match kept {
+                Kept::Yes => None,
+                Kept::No(why) => Some(why),
+            }));
+        })
+    }
+
+    fn config(&self) -> Config {
+        Config {
+            thread: self.id.clone(),
+            agent: self.options.agent.clone(),
+            profile: self.options.profile.clone(),
+            instructions: self.options.instructions.clone(),
+            limits: self.options.limits,
+            checkpoint_lines: CHECKPOINT_LINES,
+            seed: random_seed(),
+        }
+    }
+
+    // What the page that had it could not write down is written here.
+    fn take_handed_over(&mut self, opened: &mut Opened) {
+        while let Some(Some(word)) = self.heard.next().now_or_never() {
+            if let PageWord::Lines { first, entries } = word
+                && first == self.journal.lines()
+            {
+                entries.iter().for_each(|entry| self.journal.append(entry));
+                opened.entries.extend(entries);
+            }
+        }
+    }
+
+    fn say_again_unwritten(&self, unwritten: &[Entry]) {
+        let said = unwritten.iter().rev().find_map(|entry| match entry {
+            Entry::RunStart { message, .. } => message.as_ref().map(|(_, text)| text.clone()),
+            _ => None,
+        });
+        // Handed over with the other lines where they could not be kept; else somebody else has the line's place.
+        let taken = self.journal.is_taken();
+        if let (Some(text), true, Some(handle)) = (said, taken, &self.stopping) {
+            handle.say_again(vec![Input::UserMessage(text)]);
+        }
+    }
+}
