@@ -144,3 +144,28 @@ journey('a new thread is empty, stays empty when reloaded, and the model knows n
 function shape(words) {
   return words.replaceAll(/\d+(\.\d)? m?s\n?/g, '').replaceAll(/\s+/g, ' ').trim();
 }
+
+journey('reloaded between two steps: the tool is not called again, and the model is asked for the second step once more', {}, async ({ page, hand }) => {
+  const calls = [];
+  await page.route('**/tools/order_status', (route) => {
+    calls.push(route.request().headers()['idempotency-key']);
+    return route.continue();
+  });
+  // The first step goes through; the second never gets an answer.
+  let asked = 0;
+  await page.route('**/agent', (route) => {
+    asked += 1;
+    if (asked !== 2) return route.continue();
+  });
+  await hand.open();
+  const since = hand.events.length;
+  await hand.say('where is order A-1042?');
+  await hand.shows('order_status', 'result-available');
+  while (asked < 2) await page.waitForTimeout(20);
+  await page.reload();
+  assert.equal(await hand.ended(since), 'completed');
+  assert.equal(calls.length, 1);
+  assert.equal(asked, 3);
+  assert.deepEqual(hand.asked[2].messages, hand.asked[1].messages);
+  hand.asked.forEach(isValid);
+});
