@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pagehand::agent::{CHECKPOINT_LINES, Config, Input, Limits, Output, Run};
+use pagehand::agent::{CHECKPOINT_LINES, Config, Input, Output, Run};
 use pagehand::protocol::{Entry, FinishReason, ModelEvent, Outcome, Risk, Scope, ThreadId};
 use pagehand::tools::{Definition, Registration, Registry};
 use serde_json::{Value, json};
@@ -190,15 +190,7 @@ impl World {
 }
 
 fn config() -> Config {
-    Config {
-        thread: ThreadId::from("bench"),
-        agent: String::new(),
-        profile: String::new(),
-        instructions: String::new(),
-        limits: Limits::default(),
-        checkpoint_lines: CHECKPOINT_LINES,
-        seed: 1,
-    }
+    Config::new(ThreadId::from("bench"), 1)
 }
 
 /// The journal of a thread of so many messages: questions, answers, calls and results.

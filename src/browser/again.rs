@@ -1,13 +1,9 @@
 //! Whether a request that came to nothing is sent again, and when. Knows nothing of what it asks for.
 //!
-//! | what the answer says | counts |
-//! |---|---|
-//! | `x-should-retry` | before the status: `true` is worth it whatever that is, `false` never |
-//! | `retry-after-ms`, then `retry-after` (seconds, or a date) | as the pause |
-//! | neither | half a second, doubled to 8 s, up to a quarter less by chance so that pages do not come all at once |
+//! What the answer's head says of it ([`RetryAdvice`](crate::wire::retry::RetryAdvice)) counts before its status; where it
+//! names no pause it is half a second, doubled to 8 s, up to a quarter less by chance so that pages do not come all at once.
 
 use crate::browser::clock::now;
-use crate::browser::fetch::Reply;
 use crate::protocol::Millis;
 
 const FIRST_PAUSE_MS: u64 = 500;
@@ -16,30 +12,6 @@ const LONGEST_PAUSE_MS: u64 = 8000;
 /// The statuses of servers that could not see to a request: too slow, too busy, broken, or not there behind a proxy.
 pub(super) fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
-}
-
-/// What an answer says about sending its request again, where it says so.
-pub(super) fn advice(reply: &Reply) -> Option<bool> {
-    match reply.header("x-should-retry")?.trim() {
-        "true" => Some(true),
-        "false" => Some(false),
-        _ => None,
-    }
-}
-
-/// How long an answer asks to wait, in milliseconds.
-pub(super) fn asked_pause(reply: &Reply) -> Option<u64> {
-    if let Some(ms) = reply.header("retry-after-ms").and_then(|text| text.trim().parse().ok()) {
-        return Some(ms);
-    }
-    let text = reply.header("retry-after")?;
-    let text = text.trim();
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than a number has are as good as never.
-        return Some(text.parse::<u64>().unwrap_or(u64::MAX).saturating_mul(1000));
-    }
-    let at = js_sys::Date::parse(text);
-    (!at.is_nan()).then(|| (at as u64).saturating_sub(now()))
 }
 
 /// The attempts of one request.

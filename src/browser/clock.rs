@@ -8,7 +8,7 @@ use futures::future::{LocalBoxFuture, poll_fn};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
-use crate::protocol::Millis;
+use crate::protocol::{IdMint, Millis, ThreadId};
 
 /// Milliseconds since the Unix epoch.
 #[must_use]
@@ -27,6 +27,12 @@ pub fn random_seed() -> u64 {
         return u64::from_le_bytes(bytes);
     }
     (js_sys::Math::random() * 9e15) as u64 ^ now().rotate_left(32)
+}
+
+/// The id of a thread that nobody has begun.
+#[must_use]
+pub fn fresh_thread() -> ThreadId {
+    ThreadId(IdMint::new(random_seed()).mint())
 }
 
 /// Resolves after so many milliseconds. Dropping it clears the timer.

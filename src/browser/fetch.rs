@@ -7,6 +7,8 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::ReadableStreamDefaultReader;
 
 use crate::browser::Abort;
+use crate::browser::clock::now;
+use crate::wire::retry::RetryAdvice;
 
 /// An answer on its way. Dropping it lets go of the connection.
 pub(super) struct Reply {
@@ -41,6 +43,11 @@ impl Reply {
     /// A header, where the server lets the page see it.
     pub(super) fn header(&self, name: &str) -> Option<String> {
         self.response.headers().get(name)
+    }
+
+    /// What the head says of sending the request again.
+    pub(super) fn retry_advice(&self) -> RetryAdvice {
+        RetryAdvice::read(|name| self.header(name), now())
     }
 
     /// The next piece of the body; `None` at its end, `Err` where the connection was lost.

@@ -5,11 +5,9 @@ use gloo_net::http::Method;
 use serde_json::{Value, json};
 
 use crate::ag_ui::{AgUiDecoder, write_input};
-use crate::browser::clock::now;
 use crate::browser::fetch::{Reply, send};
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 use crate::tools::{Definition, Policy};
-use crate::wire::retry::RetryAdvice;
 
 /// Where the gateway is.
 #[derive(Clone, Debug)]
@@ -168,7 +166,7 @@ impl ModelStream {
             self.answer = Some(answer);
             return Ok(());
         }
-        let advice = RetryAdvice::read(|name| answer.header(name), now());
+        let advice = answer.retry_advice();
         let body = answer.text(MAX_ERROR_BYTES).await.unwrap_or_default();
         let told: Value = serde_json::from_str(&body).unwrap_or_default();
         let words = told.pointer("/error/message").or_else(|| told.get("detail")).and_then(Value::as_str);

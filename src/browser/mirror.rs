@@ -57,7 +57,7 @@ pub enum PageWord {
 /// The pages that have a thread open.
 pub struct Channel {
     channel: BroadcastChannel,
-    hear: Closure<dyn Fn(MessageEvent)>,
+    _hear: Closure<dyn Fn(MessageEvent)>,
 }
 
 impl Channel {
@@ -72,7 +72,7 @@ impl Channel {
             }
         });
         channel.set_onmessage(Some(hear.as_ref().unchecked_ref()));
-        Some(Self { channel, hear })
+        Some(Self { channel, _hear: hear })
     }
 
     /// Tells the other pages.
@@ -85,7 +85,6 @@ impl Drop for Channel {
     fn drop(&mut self) {
         self.channel.set_onmessage(None);
         self.channel.close();
-        let _ = &self.hear;
     }
 }
 

@@ -24,7 +24,7 @@ pub mod url;
 
 pub use abort::Abort;
 pub use artifacts::{Artifact, Artifacts};
-pub use clock::{now, random_seed, sleep};
+pub use clock::{fresh_thread, now, random_seed, sleep};
 pub use gateway::{AgentInfo, Gateway, Refused, Served, ServedTool};
 pub use host::{BrowserHost, Watcher};
 pub use journal::{Database, ImportError, Journal, OpenError, Opened, Row, Shelf, ThreadInfo, Told, VERSION};

@@ -108,7 +108,7 @@ impl Gateway {
                 let headers = [("idempotency-key", call.as_str())];
                 let mut asked = None;
                 if let Ok(mut reply) = send(Method::GET, &url, &headers, None).await {
-                    asked = again::asked_pause(&reply);
+                    asked = reply.retry_advice().after_ms;
                     let body = reply.text(MAX_RESULT_BYTES).await.unwrap_or_default();
                     let told: Value = serde_json::from_str(&body).unwrap_or_default();
                     match told.get("status").and_then(Value::as_str) {

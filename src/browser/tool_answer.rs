@@ -40,7 +40,7 @@ pub(super) async fn read_reply(name: &str, mut reply: Reply, heard: &Heard) -> R
     if streamed && reply.status == 200 {
         return read_stream(name, reply, heard).await;
     }
-    let (status, advice, pause) = (reply.status, again::advice(&reply), again::asked_pause(&reply));
+    let (status, advice) = (reply.status, reply.retry_advice());
     let body = match reply.text(MAX_RESULT_BYTES).await {
         Ok(body) => body,
         Err(TextError::TooLong) => return Ok(too_long(name)),
@@ -49,7 +49,7 @@ pub(super) async fn read_reply(name: &str, mut reply: Reply, heard: &Heard) -> R
     let told: Value = serde_json::from_str(&body).unwrap_or_default();
     // Only a gateway says this. Where it is not worth repeating it was the call that failed, not the way there.
     let retryable = told.pointer("/error/retryable").and_then(Value::as_bool);
-    if status == 200 || !advice.unwrap_or(again::is_passing(status) && retryable != Some(false)) {
+    if status == 200 || !advice.retry.unwrap_or(again::is_passing(status) && retryable != Some(false)) {
         return Ok(read_answer(name, status, &body));
     }
     let words = match status {
@@ -57,7 +57,12 @@ pub(super) async fn read_reply(name: &str, mut reply: Reply, heard: &Heard) -> R
         _ => format!("The gateway failed (HTTP {status})."),
     };
     // What the gateway itself calls worth repeating was not run; whatever stands before it knows nothing of that.
-    Err(Lost { words, answer: read_answer(name, status, &body), pause, may_have_run: retryable.is_none() })
+    Err(Lost {
+        words,
+        answer: read_answer(name, status, &body),
+        pause: advice.after_ms,
+        may_have_run: retryable.is_none(),
+    })
 }
 
 async fn read_stream(name: &str, mut reply: Reply, heard: &Heard) -> Result<Answer, Lost> {

@@ -42,6 +42,17 @@ pub enum StoreError {
     Failed(String),
 }
 
+impl StoreError {
+    /// In words for the user.
+    #[must_use]
+    pub fn into_words(self) -> String {
+        match self {
+            Self::Taken => "another page is at it".to_owned(),
+            Self::Failed(words) => words,
+        }
+    }
+}
+
 /// Whether the thread is still ours to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pagehand::agent::{ARTIFACTS, Config, Input, Limits, Output, Run};
+use pagehand::agent::{ARTIFACTS, Config, Input, Output, Run};
 use pagehand::protocol::{
     Answer, CallState, ContextItem, Delta, Entry, Event, Job, Message, ModelEvent, ModelRequest, Names, Outcome, Risk,
     Scope, Settled, State, ThreadId, ToolError,
@@ -756,15 +756,7 @@ fn a_call_says_its_thread_run_step_and_agent() {
 
 #[test]
 fn a_machine_is_made_for_a_registry_without_a_fault_or_none() {
-    let config = Config {
-        thread: ThreadId::from("t"),
-        agent: String::new(),
-        profile: String::new(),
-        instructions: String::new(),
-        limits: Limits::default(),
-        checkpoint_lines: pagehand::agent::CHECKPOINT_LINES,
-        seed: 1,
-    };
+    let config = Config::new(ThreadId::from("t"), 1);
     let mut run = Run::new(config);
     run.handle(1, Input::UserMessage("Hello".to_owned()));
     let asked = std::iter::from_fn(|| run.poll()).find_map(|output| match output {

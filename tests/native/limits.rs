@@ -6,12 +6,6 @@ use serde_json::{Value, json};
 
 use crate::support::loop_driver::{Asked, Loop, OSLO, ROME, fine};
 
-fn asked_within(limits: Limits) -> Loop {
-    let mut world = Loop::within(limits);
-    world.user("What is the weather?");
-    world
-}
-
 fn codes(world: &Loop) -> Vec<String> {
     world.results().into_iter().map(|(_, code)| code).collect()
 }
@@ -24,7 +18,7 @@ fn city(at: usize) -> String {
 // ---- calls at once ----
 
 fn called_at_once(count: usize, limits: Limits) -> Loop {
-    let mut world = asked_within(limits);
+    let mut world = Loop::asked_within(limits);
     let arguments: Vec<String> = (0..count).map(city).collect();
     let calls: Vec<Asked<'_>> = arguments.iter().map(|arguments| ("", "weather_read", arguments.as_str())).collect();
     world.step(&calls);
@@ -70,7 +64,7 @@ fn the_time_of_a_call_that_waits_has_not_begun() {
 
 #[test]
 fn what_the_user_is_asked_about_takes_no_room_and_waits_for_some_when_it_may_run() {
-    let mut world = asked_within(Limits { max_parallel: 1, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_parallel: 1, ..Limits::default() });
     world.step(&[("a", "order_refund", OSLO), ("b", "weather_read", OSLO), ("c", "weather_read", ROME)]);
     assert_eq!(world.ran(), ["weather_read"]);
     world.approve("order_refund", None);
@@ -112,7 +106,7 @@ fn calls_that_waited_for_room_run_after_a_reload() {
 
 #[test]
 fn a_thousand_calls_in_a_step_are_all_answered_and_none_runs() {
-    let mut world = asked_within(Limits::default());
+    let mut world = Loop::asked_within(Limits::default());
     let arguments: Vec<String> = (0..1_000).map(city).collect();
     for (slot, text) in arguments.into_iter().enumerate() {
         // Not through `Loop`, which holds the whole thread against every event.
@@ -148,7 +142,7 @@ fn step_of(world: &mut Loop, usage: ModelEvent) {
 
 #[test]
 fn tokens_are_counted_between_steps() {
-    let mut world = asked_within(Limits { max_tokens: Some(100), ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_tokens: Some(100), ..Limits::default() });
     step_of(&mut world, usage(40, None));
     step_of(&mut world, usage(45, None));
     assert_eq!(world.requests.len(), 3, "95 are no 100");
@@ -161,7 +155,7 @@ fn tokens_are_counted_between_steps() {
 
 #[test]
 fn an_answer_that_uses_up_the_tokens_is_still_an_answer() {
-    let mut world = asked_within(Limits { max_tokens: Some(100), ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_tokens: Some(100), ..Limits::default() });
     world.model(usage(500, None));
     world.answer("Sunny.");
     assert_eq!(world.ends(), ["completed"]);
@@ -169,7 +163,7 @@ fn an_answer_that_uses_up_the_tokens_is_still_an_answer() {
 
 #[test]
 fn tokens_of_tries_that_failed_count_too() {
-    let mut world = asked_within(Limits { max_tokens: Some(100), ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_tokens: Some(100), ..Limits::default() });
     world.model(usage(60, None));
     world.cut();
     world.again();
@@ -180,12 +174,12 @@ fn tokens_of_tries_that_failed_count_too() {
 #[test]
 fn money_is_limited_where_the_gateway_knows_prices() {
     let limits = Limits { max_cost_micros: Some(1_000), ..Limits::default() };
-    let mut world = asked_within(limits);
+    let mut world = Loop::asked_within(limits);
     for _ in 0..3 {
         step_of(&mut world, usage(1_000_000, None));
     }
     assert!(world.run.is_running(), "without prices nothing is known to cost anything");
-    let mut world = asked_within(limits);
+    let mut world = Loop::asked_within(limits);
     step_of(&mut world, usage(10, Some(600)));
     step_of(&mut world, usage(10, Some(400)));
     assert_eq!(world.run.last_end(), Some(&EndReason::MaxCost { limit_micros: 1_000, used_micros: 1_000 }));
@@ -219,7 +213,7 @@ fn too_long(world: &mut Loop, pieces: usize) {
 
 #[test]
 fn arguments_without_an_end_are_not_kept_and_the_other_calls_run() {
-    let mut world = asked_within(Limits { max_arguments: 100, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_arguments: 100, ..Limits::default() });
     too_long(&mut world, 40);
     let deltas = world.events.iter().filter(|event| matches!(event, Event::ArgumentsDelta { .. })).count();
     assert_eq!(deltas, 2, "nor are they told");
@@ -235,17 +229,17 @@ fn arguments_without_an_end_are_not_kept_and_the_other_calls_run() {
 
 #[test]
 fn arguments_that_just_fit_run_and_whole_ones_may_stand_in_for_too_long_ones() {
-    let mut world = asked_within(Limits { max_arguments: OSLO.chars().count(), ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_arguments: OSLO.chars().count(), ..Limits::default() });
     world.step(&[("a", "weather_read", OSLO)]);
     assert_eq!(world.ran(), ["weather_read"]);
 
-    let mut world = asked_within(Limits { max_arguments: 60, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_arguments: 60, ..Limits::default() });
     too_long(&mut world, 2);
     world.model(ModelEvent::CallArguments { slot: 0, text: OSLO.to_owned() });
     world.model(ModelEvent::Finish(pagehand::protocol::FinishReason::Calls));
     assert_eq!(world.ran(), ["weather_read"]);
 
-    let mut world = asked_within(Limits { max_arguments: 60, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_arguments: 60, ..Limits::default() });
     world.model(ModelEvent::CallStart { slot: 0, id: None, name: "weather_read".to_owned() });
     world.model(ModelEvent::CallArguments { slot: 0, text: format!("{}{OSLO}", " ".repeat(60)) });
     world.model(ModelEvent::Finish(pagehand::protocol::FinishReason::Calls));
@@ -254,7 +248,7 @@ fn arguments_that_just_fit_run_and_whole_ones_may_stand_in_for_too_long_ones() {
 
 #[test]
 fn a_reload_before_the_result_never_runs_a_call_whose_arguments_were_left_out() {
-    let mut world = asked_within(Limits { max_arguments: 60, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_arguments: 60, ..Limits::default() });
     too_long(&mut world, 2);
 
     world.model(ModelEvent::CallStart { slot: 1, id: Some("b".to_owned()), name: "page_look".to_owned() });
@@ -296,7 +290,7 @@ fn json_that_is_nested_too_deep_is_called_so() {
 fn arguments_that_are_nested_too_deep_say_so_to_the_model() {
     let deep = format!("{{\"city\":{}}}", nested(200));
     for arguments in [deep.clone(), Value::from(deep).to_string()] {
-        let mut world = asked_within(Limits::default());
+        let mut world = Loop::asked_within(Limits::default());
         world.step(&[("a", "weather_read", &arguments), ("b", "page_look", OSLO)]);
         assert_eq!(world.ran(), ["page_look"]);
         world.works("page_look", &fine());

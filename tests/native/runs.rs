@@ -10,20 +10,9 @@ use serde_json::{Value, json};
 use crate::support::loop_driver::{Asked, Loop, OSLO, ROME, fine};
 use crate::support::tools;
 
-/// A run that has been asked something.
-fn asked() -> Loop {
-    asked_within(Limits::default())
-}
-
-fn asked_within(limits: Limits) -> Loop {
-    let mut world = Loop::within(limits);
-    world.user("What is the weather?");
-    world
-}
-
 /// A run whose model made these calls.
 fn called(calls: &[Asked<'_>]) -> Loop {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.step(calls);
     world
 }
@@ -36,7 +25,7 @@ fn codes(world: &Loop) -> Vec<String> {
 
 #[test]
 fn no_call_runs_before_the_step_ends() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.words("Looking.");
     world.calls(&[("a", "weather_read", OSLO), ("b", "page_look", ROME)]);
     assert_eq!(world.ran(), [""; 0]);
@@ -47,7 +36,7 @@ fn no_call_runs_before_the_step_ends() {
 
 #[test]
 fn an_answer_without_calls_ends_the_run() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.model(ModelEvent::Start);
     world.model(ModelEvent::ReasoningStart);
     world.model(ModelEvent::ReasoningDelta("Hm.".to_owned()));
@@ -61,7 +50,7 @@ fn an_answer_without_calls_ends_the_run() {
 
 #[test]
 fn parts_keep_the_order_they_came_in() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.words("First.");
     world.model(ModelEvent::CallStart { slot: 0, id: None, name: "page_look".to_owned() });
     world.words("Second.");
@@ -96,7 +85,7 @@ fn the_next_step_is_sent_every_result() {
 
 #[test]
 fn an_answer_that_breaks_off_runs_nothing_and_is_asked_for_again() {
-    let mut world = asked_within(Limits { max_retries: 1, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_retries: 1, ..Limits::default() });
     world.words("It is");
     world.calls(&[("a", "weather_read", OSLO)]);
     world.cut();
@@ -128,7 +117,7 @@ fn an_answer_without_anything_in_it_is_said_so_and_may_be_tried_again() {
 
 #[test]
 fn an_answer_that_breaks_off_before_its_first_word_leaves_no_message() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     for _ in 0..4 {
         world.cut();
         world.again();
@@ -140,7 +129,7 @@ fn an_answer_that_breaks_off_before_its_first_word_leaves_no_message() {
 
 #[test]
 fn what_the_agent_ran_in_an_answer_that_broke_off_is_kept() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.calls(&[("a", "their_tool", "{}"), ("b", "weather_read", OSLO)]);
     world.model(ModelEvent::CallResult { slot: 0, content: "done".to_owned() });
     world.cut();
@@ -152,7 +141,7 @@ fn what_the_agent_ran_in_an_answer_that_broke_off_is_kept() {
 
 #[test]
 fn a_call_the_agent_ran_itself_is_not_run_again() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.calls(&[("a", "weather_read", OSLO), ("b", "page_look", ROME)]);
     world.model(ModelEvent::CallResult { slot: 0, content: "4 degrees".to_owned() });
     world.model(ModelEvent::Finish(FinishReason::Calls));
@@ -167,7 +156,7 @@ fn a_call_the_agent_ran_itself_is_not_run_again() {
 
 #[test]
 fn a_model_that_is_silent_too_long_is_asked_once_more_and_then_given_up() {
-    let mut world = asked_within(Limits { model_idle_ms: 5_000, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { model_idle_ms: 5_000, ..Limits::default() });
     world.wait(4_000);
     world.words("It");
     assert_eq!(world.run.wake_at(), Some(world.at + 5_000));
@@ -185,7 +174,7 @@ fn a_model_that_is_silent_too_long_is_asked_once_more_and_then_given_up() {
 
 #[test]
 fn what_a_cancelled_stream_still_says_is_ignored() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.cut();
     world.again();
     let told = world.events.len();
@@ -517,7 +506,7 @@ fn a_grant_ends_with_the_page() {
 
 #[test]
 fn too_many_steps_end_the_run() {
-    let mut world = asked_within(Limits { max_steps: 2, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_steps: 2, ..Limits::default() });
     for (id, city) in [("a", OSLO), ("b", ROME)] {
         world.step(&[(id, "weather_read", city)]);
         world.works("weather_read", &fine());
@@ -528,7 +517,7 @@ fn too_many_steps_end_the_run() {
 
 #[test]
 fn too_many_calls_in_a_step_run_none_of_them() {
-    let mut world = asked_within(Limits { max_calls: 2, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_calls: 2, ..Limits::default() });
     world.step(&[("a", "weather_read", OSLO), ("b", "weather_read", ROME), ("c", "xyzzy", "{")]);
     assert_eq!(world.ran(), [""; 0]);
     assert_eq!(codes(&world), ["too_many_calls"; 3]);
@@ -538,7 +527,7 @@ fn too_many_calls_in_a_step_run_none_of_them() {
 #[test]
 fn too_much_working_time_ends_the_run_wherever_it_is() {
     let limits = Limits { max_run_ms: 10_000, model_idle_ms: 60_000, ..Limits::default() };
-    let mut world = asked_within(limits);
+    let mut world = Loop::asked_within(limits);
     assert_eq!(world.run.wake_at(), Some(world.at + 10_000));
     world.wait(4_000);
     world.step(&[("a", "weather_read", OSLO), ("b", "order_refund", OSLO)]);
@@ -549,7 +538,7 @@ fn too_much_working_time_ends_the_run_wherever_it_is() {
     assert_eq!(codes(&world), ["cancelled", "cancelled"]);
     assert_eq!(world.cancelled_tools, [world.id("weather_read")]);
 
-    let mut world = asked_within(limits);
+    let mut world = Loop::asked_within(limits);
     world.words("It");
     world.wait(10_000);
     assert_eq!(world.ends(), ["max-time"]);
@@ -559,7 +548,7 @@ fn too_much_working_time_ends_the_run_wherever_it_is() {
 
 #[test]
 fn waiting_for_the_user_costs_no_time() {
-    let mut world = asked_within(Limits { max_run_ms: 10_000, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_run_ms: 10_000, ..Limits::default() });
     world.step(&[("a", "order_refund", OSLO)]);
     assert_eq!(world.run.wake_at(), None);
     world.wait(3_600_000);
@@ -586,7 +575,7 @@ fn a_call_past_its_own_time_is_let_go_of_and_the_model_goes_on() {
 
 #[test]
 fn the_same_call_again_and_again_ends_the_run() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     for id in ["a", "b", "c"] {
         // Another spelling of the same arguments.
         world.step(&[(id, "weather_read", &format!("{}{OSLO}", " ".repeat(id.len())))]);
@@ -614,7 +603,7 @@ fn a_new_run_may_repeat_what_an_earlier_one_did() {
 
 #[test]
 fn stop_while_the_model_writes_keeps_its_words_and_lets_go_of_its_calls() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.words("It is");
     world.calls(&[("a", "weather_read", OSLO)]);
     world.stop();
@@ -702,7 +691,7 @@ fn a_message_while_calls_are_open_settles_them_first() {
 
 #[test]
 fn a_message_while_the_model_writes_keeps_what_it_wrote() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.words("It is");
     world.user("In Rome, I mean.");
     assert_eq!(world.ends(), ["superseded"]);
@@ -725,11 +714,11 @@ fn the_finish_reason_decides_nothing() {
         FinishReason::Other("x".to_owned()),
     ];
     for reason in reasons {
-        let mut world = asked();
+        let mut world = Loop::asked();
         world.calls(&[("a", "weather_read", OSLO)]);
         world.model(ModelEvent::Finish(reason.clone()));
         assert_eq!(world.ran(), ["weather_read"], "{reason:?} with a call");
-        let mut world = asked();
+        let mut world = Loop::asked();
         world.words("Sunny.");
         world.model(ModelEvent::Finish(reason.clone()));
         assert_eq!(world.ends(), ["completed"], "{reason:?} without");
@@ -738,7 +727,7 @@ fn the_finish_reason_decides_nothing() {
 
 #[test]
 fn a_model_error_keeps_the_words_and_retry_asks_again() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.words("It is");
     world.calls(&[("a", "weather_read", OSLO)]);
     let mut error = ModelError::new(ModelErrorKind::RateLimit, "Too many requests.");
@@ -771,7 +760,7 @@ fn a_model_error_after_a_step_of_calls_is_taken_up_where_it_stopped() {
 
 #[test]
 fn a_reload_remembers_how_the_last_run_ended() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.model(ModelEvent::Error(ModelError::new(ModelErrorKind::Auth, "It is locked.")));
     for _ in 0..2 {
         world.reload();
@@ -801,7 +790,7 @@ fn retry_without_anything_to_answer_is_only_noted() {
 fn tokens_are_added_up_over_the_steps() {
     let usage =
         |input_tokens, output_tokens| ModelEvent::Usage(Usage { input_tokens, output_tokens, cost_micros: None });
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.model(usage(10, 1));
     world.model(usage(10, 3));
     world.cut();
@@ -820,7 +809,7 @@ fn tokens_are_added_up_over_the_steps() {
 
 #[test]
 fn a_step_keeps_the_tools_it_began_with() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.tools(tools::registry(vec![tools::tool("clock_read", Scope::Browser, pagehand::protocol::Risk::Read)]));
     world.step(&[("a", "weather_read", OSLO), ("b", "clock_read", OSLO)]);
     assert_eq!(world.ran(), ["weather_read"]);
@@ -832,7 +821,7 @@ fn a_step_keeps_the_tools_it_began_with() {
 
 #[test]
 fn later_whole_arguments_replace_those_that_were_streamed() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.calls(&[("a", "weather_read", "\"Oslo\"}")]);
     world.model(ModelEvent::CallArguments { slot: 0, text: OSLO.to_owned() });
     world.model(ModelEvent::CallEncrypted { slot: 0, value: "opaque".to_owned() });
@@ -918,7 +907,7 @@ fn what_the_user_had_said_to_a_tool_is_said_again() {
     idempotent.approval = pagehand::tools::Approval::Tool;
     idempotent.replay = pagehand::protocol::Replay::Idempotent;
     let registry = tools::registry(vec![idempotent]);
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.tools(std::sync::Arc::clone(&registry));
     world.stop();
     world.user("Again.");
@@ -954,7 +943,7 @@ fn results_that_were_there_are_kept_and_not_told_twice() {
 
 #[test]
 fn a_model_that_was_still_answering_is_asked_again() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.words("It is ");
     world.reload();
     world.give(Input::Resume);

@@ -10,7 +10,7 @@ use futures::executor::LocalPool;
 use futures::future::{self, FutureExt, LocalBoxFuture};
 use futures::stream::{LocalBoxStream, StreamExt};
 use futures::task::LocalSpawnExt;
-use pagehand::agent::{CHECKPOINT_LINES, Config, Decision, Limits, Run, ToolRequest};
+use pagehand::agent::{Config, Decision, Run, ToolRequest};
 use pagehand::protocol::{
     Answer, ContextItem, Delta, Entry, Event, FinishReason, Millis, ModelEvent, ModelRequest, Outcome, ThreadId,
     ToolCallId, ToolError,
@@ -172,15 +172,7 @@ impl Scene {
     }
 
     fn in_world(world: World) -> Self {
-        let config = Config {
-            thread: ThreadId::from("t"),
-            agent: String::new(),
-            profile: String::new(),
-            instructions: String::new(),
-            limits: Limits::default(),
-            checkpoint_lines: CHECKPOINT_LINES,
-            seed: 1,
-        };
+        let config = Config::new(ThreadId::from("t"), 1);
         let (handle, driver) = session(Run::new(config), world.clone());
         let pool = LocalPool::new();
         let ended: Rc<RefCell<Option<Ended>>> = Rc::default();

@@ -11,16 +11,6 @@ use pagehand::session::Handle;
 use crate::support::loop_driver::{Loop, OSLO, ROME, config, fine};
 use crate::support::tools::every_kind;
 
-fn asked() -> Loop {
-    asked_within(Limits::default())
-}
-
-fn asked_within(limits: Limits) -> Loop {
-    let mut world = Loop::within(limits);
-    world.user("What is the weather?");
-    world
-}
-
 fn error(kind: ModelErrorKind) -> ModelError {
     ModelError::new(kind, "It failed.")
 }
@@ -73,7 +63,7 @@ fn what_may_pass_is_asked_again_and_what_may_not_is_not() {
         (stated(u64::MAX), false),
     ];
     for (error, again) in cases {
-        let mut world = asked();
+        let mut world = Loop::asked();
         assert_eq!(world.run.will_retry(&error), again, "{error:?}");
         fail(&mut world, error.clone());
         assert_eq!(waits_for(&world), again.then(|| "1 of 4".to_owned()), "{error:?}");
@@ -84,7 +74,7 @@ fn what_may_pass_is_asked_again_and_what_may_not_is_not() {
 #[test]
 fn waits_grow_and_differ_and_are_the_same_for_the_same_seed() {
     let waits = |retries| {
-        let mut world = asked_within(Limits { max_retries: retries, ..Limits::default() });
+        let mut world = Loop::asked_within(Limits { max_retries: retries, ..Limits::default() });
         let mut waits = Vec::new();
         for _ in 0..retries {
             fail(&mut world, error(ModelErrorKind::Upstream));
@@ -103,7 +93,7 @@ fn waits_grow_and_differ_and_are_the_same_for_the_same_seed() {
 #[test]
 fn a_stated_wait_is_kept_to_its_end() {
     for ms in [1, 500, 3_000, 60_000] {
-        let mut world = asked();
+        let mut world = Loop::asked();
         fail(&mut world, stated(ms));
         let (_, wait) = wait(&world).unwrap();
         assert!((ms..=ms + ms / 8).contains(&wait), "{ms}: {wait}");
@@ -112,14 +102,14 @@ fn a_stated_wait_is_kept_to_its_end() {
         world.again();
         assert_eq!(world.requests.len(), 2);
     }
-    let mut world = asked();
+    let mut world = Loop::asked();
     fail(&mut world, stated(0));
     assert!(wait(&world).unwrap().1 >= 375, "at once is no wait at all");
 }
 
 #[test]
 fn tries_are_counted_and_the_last_failure_ends_the_run() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     for attempt in 1..=4 {
         world.words("It is");
         fail(&mut world, error(ModelErrorKind::Upstream));
@@ -139,7 +129,7 @@ fn tries_are_counted_and_the_last_failure_ends_the_run() {
 
 #[test]
 fn failures_of_every_kind_share_the_tries_of_a_step_and_each_step_has_its_own() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.cut();
     world.again();
     fail(&mut world, error(ModelErrorKind::Network));
@@ -153,7 +143,7 @@ fn failures_of_every_kind_share_the_tries_of_a_step_and_each_step_has_its_own() 
 
 #[test]
 fn after_a_tool_has_run_the_same_history_is_sent_and_the_tool_does_not_run_again() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.step(&[("a", "weather_read", OSLO)]);
     world.works("weather_read", &fine());
     // Tools that came meanwhile are for the next step.
@@ -171,7 +161,7 @@ fn after_a_tool_has_run_the_same_history_is_sent_and_the_tool_does_not_run_again
 #[test]
 fn nothing_is_asked_again_where_the_agent_had_run_a_tool() {
     for online in [true, false] {
-        let mut world = asked();
+        let mut world = Loop::asked();
         world.calls(&[("a", "their_tool", "{}")]);
         world.model(ModelEvent::CallResult { slot: 0, content: "done".to_owned() });
         world.give(Input::Online(online));
@@ -187,7 +177,7 @@ fn nothing_is_asked_again_where_the_agent_had_run_a_tool() {
 #[test]
 fn the_user_may_stop_it_send_another_message_or_not_wait() {
     let waiting = || {
-        let mut world = asked();
+        let mut world = Loop::asked();
         fail(&mut world, stated(30_000));
         world
     };
@@ -215,7 +205,7 @@ fn the_user_may_stop_it_send_another_message_or_not_wait() {
 
 #[test]
 fn a_reload_takes_up_a_run_that_waited() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.step(&[("a", "weather_read", OSLO)]);
     world.works("weather_read", &fine());
     world.words("It is");
@@ -229,7 +219,7 @@ fn a_reload_takes_up_a_run_that_waited() {
 
 #[test]
 fn waiting_is_not_work() {
-    let mut world = asked_within(Limits { max_run_ms: 10_000, max_retries: 9, ..Limits::default() });
+    let mut world = Loop::asked_within(Limits { max_run_ms: 10_000, max_retries: 9, ..Limits::default() });
     for _ in 0..9 {
         fail(&mut world, stated(60_000));
         world.again();
@@ -289,7 +279,7 @@ fn without_a_network_it_is_looked_for_ever_more_slowly_and_as_long_as_it_takes()
 #[test]
 fn a_connection_lost_with_the_network_waits_for_it_and_is_not_counted() {
     for cut in [true, false] {
-        let mut world = asked();
+        let mut world = Loop::asked();
         world.words("It is");
         world.give(Input::Online(false));
         world.words(" sunny");
@@ -308,7 +298,7 @@ fn a_connection_lost_with_the_network_waits_for_it_and_is_not_counted() {
 #[test]
 fn the_network_coming_back_ends_a_wait_but_not_one_that_was_asked_for() {
     let gone_and_back = |error| {
-        let mut world = asked();
+        let mut world = Loop::asked();
         fail(&mut world, error);
         world.give(Input::Online(false));
         assert_eq!(waits_for(&world), Some("offline".to_owned()));
@@ -325,7 +315,7 @@ fn the_network_coming_back_ends_a_wait_but_not_one_that_was_asked_for() {
 
 #[test]
 fn tools_of_the_page_go_on_without_a_network() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.step(&[("a", "page_look", OSLO)]);
     world.give(Input::Online(false));
     world.works("page_look", &fine());
@@ -336,7 +326,7 @@ fn tools_of_the_page_go_on_without_a_network() {
 
 #[test]
 fn what_is_said_of_the_network_while_nothing_waits_changes_nothing() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     let told = world.events.len();
     for online in [false, false, true, true] {
         world.give(Input::Online(online));
@@ -386,7 +376,7 @@ fn an_older_model_call_is_not_heard_any_more() {
         |world| world.step(&[("a", "weather_read", OSLO)]),
     ];
     for (at, moment) in moments.into_iter().enumerate() {
-        let mut world = asked();
+        let mut world = Loop::asked();
         moment(&mut world);
         let (told, written, sent) = (world.events.len(), world.journal.len(), world.requests.len());
         for echo in echoes(1) {
@@ -408,7 +398,7 @@ fn a_result_of_a_call_that_is_over_is_recorded_and_changes_nothing() {
         }),
     ];
     for (moment, happens) in moments {
-        let mut world = asked();
+        let mut world = Loop::asked();
         world.step(&[("a", "weather_read", OSLO)]);
         happens(&mut world);
         let before = world.run.transcript().clone();
@@ -428,7 +418,7 @@ fn a_result_of_a_call_that_is_over_is_recorded_and_changes_nothing() {
 
 #[test]
 fn a_decision_on_a_call_that_is_over_does_nothing() {
-    let mut world = asked();
+    let mut world = Loop::asked();
     world.step(&[("a", "order_refund", ROME)]);
     world.stop();
     let lines = world.journal.len();

@@ -157,13 +157,9 @@ impl Scene {
 
     fn config(&self) -> Config {
         Config {
-            thread: ThreadId::from("simulated"),
-            agent: String::new(),
-            profile: String::new(),
-            instructions: String::new(),
             limits: Limits { max_calls: 4, ..Limits::default() },
             checkpoint_lines: 12,
-            seed: 77 + self.seed,
+            ..Config::new(ThreadId::from("simulated"), 77 + self.seed)
         }
     }
 

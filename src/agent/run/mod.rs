@@ -46,6 +46,22 @@ pub struct Config {
     pub seed: u64,
 }
 
+impl Config {
+    /// What suits a page: nothing is said to the model, and the limits are the usual ones.
+    #[must_use]
+    pub fn new(thread: ThreadId, seed: u64) -> Self {
+        Self {
+            thread,
+            agent: String::new(),
+            profile: String::new(),
+            instructions: String::new(),
+            limits: Limits::default(),
+            checkpoint_lines: CHECKPOINT_LINES,
+            seed,
+        }
+    }
+}
+
 /// The runs of one thread, one after another.
 #[derive(Debug)]
 pub struct Run {

@@ -17,6 +17,7 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{IdbDatabase, IdbOpenDbRequest, IdbRequest, IdbTransaction};
 
 use crate::browser::sleep;
+use crate::browser::tools::thrown_name;
 use crate::session::StoreError;
 
 /// Lines by `[thread, number]`.
@@ -368,10 +369,9 @@ impl Failed {
     }
 }
 
-// The name of the exception behind an error, or the words of one of ours.
+// The name of the exception behind an error.
 fn name_of(error: &Error) -> String {
     match error {
-        Error::DomException(exception) => exception.name(),
         Error::IndexedDbOpenFailed(thrown)
         | Error::TransactionOpenFailed(thrown)
         | Error::ObjectStoreNotFound(thrown)
@@ -379,13 +379,6 @@ fn name_of(error: &Error) -> String {
         | Error::UpdateFailed(thrown) => thrown_name(thrown),
         _ => String::new(),
     }
-}
-
-fn thrown_name(thrown: &JsValue) -> String {
-    if let Some(words) = thrown.as_string() {
-        return words;
-    }
-    Reflect::get(thrown, &"name".into()).ok().and_then(|name| name.as_string()).unwrap_or_default()
 }
 
 // Brings the layout to the present version, a version at a time.

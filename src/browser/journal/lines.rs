@@ -44,7 +44,7 @@ impl Store for Lines {
                 return added;
             }
             // Lines that are there already may be our own: a connection can be lost after they were written.
-            let there = read_lines(&database, &thread, batch.first, u32::MAX).await?.lines;
+            let there = read_lines(&database, &thread, batch.first, u32::MAX).await?;
             let ours = there.len() <= lines.len() && there.iter().zip(&lines).all(|(there, line)| *there == *line);
             if !ours {
                 return Err(StoreError::Taken);
@@ -84,19 +84,18 @@ async fn add_lines(
     database.run(access, deeds).await.map(drop)
 }
 
-/// Lines with their numbers.
-#[derive(Default)]
-pub(super) struct Read {
-    pub(super) first: u32,
-    pub(super) lines: Vec<JsValue>,
-}
-
-pub(super) async fn read_lines(database: &Database, thread: &ThreadId, from: u32, to: u32) -> Result<Read, StoreError> {
+/// The lines from one number up to another, as they are kept.
+pub(super) async fn read_lines(
+    database: &Database,
+    thread: &ThreadId,
+    from: u32,
+    to: u32,
+) -> Result<Vec<JsValue>, StoreError> {
     if from >= to {
-        return Ok(Read { first: from, lines: Vec::new() });
+        return Ok(Vec::new());
     }
     let read = database.run(Access::Read, vec![Deed::All(LINES, lines_of(&thread.0, from, to))]).await?;
-    Ok(Read { first: from, lines: Array::from(&read[0]).iter().collect() })
+    Ok(Array::from(&read[0]).iter().collect())
 }
 
 pub(super) fn entry_of(line: &JsValue) -> Option<Entry> {

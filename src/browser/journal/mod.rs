@@ -145,7 +145,8 @@ impl Journal {
             database: self.database.clone(),
             row: Rc::clone(&self.row),
             retired: Rc::clone(&self.retired),
-            seen: Rc::default(),
+            // What was read just now was read by the present one.
+            seen: Rc::new(Cell::new(self.database.connections())),
         };
         let writer = Writer::new(store, next, Box::new(move |kept| told(kept)));
         self.writer.replace(Some(Rc::new(writer)));
@@ -215,7 +216,7 @@ impl Journal {
         Box::pin(async move {
             loop {
                 if let Ok(read) = read_lines(&database, &thread, 0, to).await {
-                    return read.lines.iter().filter_map(entry_of).collect();
+                    return read.iter().filter_map(entry_of).collect();
                 }
                 sleep(1000).await;
             }
@@ -226,7 +227,7 @@ impl Journal {
     pub async fn page_before(&self, to: u32) -> Option<(u32, Vec<Entry>)> {
         let from = start_before(&self.row.borrow().checkpoints, to);
         let read = read_lines(&self.database, &self.thread, from, to).await.ok()?;
-        Some((from, read.lines.iter().filter_map(entry_of).collect()))
+        Some((from, read.iter().filter_map(entry_of).collect()))
     }
 
     /// The number of the line that was read first.
@@ -280,8 +281,8 @@ impl Journal {
         *self.row.borrow_mut() = row;
         let mut opened = Opened::default();
         // A line that is missing ends the journal as one that can not be read does.
-        let whole = read.first == from && end.saturating_sub(from) as usize == read.lines.len();
-        let lines = if whole || read.lines.is_empty() { read.lines } else { self.up_to_gap(from, end).await? };
+        let whole = end.saturating_sub(from) as usize == read.len();
+        let lines = if whole || read.is_empty() { read } else { self.up_to_gap(from, end).await? };
         for line in &lines {
             match entry_of(line) {
                 Some(entry) => opened.entries.push(entry),
@@ -298,7 +299,7 @@ impl Journal {
         let mut lines = Vec::new();
         for number in from..end {
             let read = read_lines(&self.database, &self.thread, number, number + 1).await.map_err(failed)?;
-            match read.lines.into_iter().next() {
+            match read.into_iter().next() {
                 Some(line) => lines.push(line),
                 None => break,
             }
@@ -346,8 +347,5 @@ fn artifact_key(thread: &str, name: &str, version: u32) -> JsValue {
 }
 
 fn failed(error: StoreError) -> OpenError {
-    OpenError::Failed(match error {
-        StoreError::Failed(why) => why,
-        StoreError::Taken => String::new(),
-    })
+    OpenError::Failed(error.into_words())
 }

@@ -11,11 +11,11 @@ use js_sys::Array;
 use serde_json::Value;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::agent::{CHECKPOINT_LINES, Config, Input, Limits, Output, Run};
+use crate::agent::{CHECKPOINT_LINES, Config, Input, Output, Run};
 use crate::browser::journal::database::{ARTIFACTS, Access, DAMAGED, Deed, LINES, Range, THREADS};
 use crate::browser::journal::{Row, artifact_key, line_key, lines_of};
-use crate::browser::{Artifact, Database, clock, random_seed};
-use crate::protocol::{EndReason, Entry, IdMint, Millis, Names, ThreadId, object};
+use crate::browser::{Artifact, Database, clock, fresh_thread, random_seed};
+use crate::protocol::{EndReason, Entry, Millis, Names, ThreadId, object};
 use crate::session::StoreError;
 
 const FILE: &str = "pagehand-thread";
@@ -90,7 +90,7 @@ impl Shelf {
         let thread = JsValue::from_str(&thread.0);
         let mut deeds = vec![Deed::Delete(THREADS, Some((thread.clone(), behind(&thread))))];
         deeds.extend([LINES, ARTIFACTS, DAMAGED].map(|store| Deed::Delete(store, all_of(&thread))));
-        self.database.run(Access::Write, deeds).await.map(drop).map_err(words_of)
+        self.database.run(Access::Write, deeds).await.map(drop).map_err(StoreError::into_words)
     }
 
     /// Forgets a user's oldest threads where there are too many.
@@ -155,16 +155,17 @@ impl Shelf {
         let (entries, artifacts, mut row) = read_file(file).map_err(ImportError::File)?;
         user.clone_into(&mut row.user);
         let told = file.get("thread").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let mut id = told.map_or_else(fresh, str::to_owned);
+        let mut id = told.map_or_else(fresh_thread, |told| ThreadId(told.to_owned()));
         loop {
-            let lines = (0..).zip(&entries).map(|(number, line)| Deed::Add(LINES, line_key(&id, number), line.clone()));
+            let lines =
+                (0..).zip(&entries).map(|(number, line)| Deed::Add(LINES, line_key(&id.0, number), line.clone()));
             let texts = artifacts
                 .iter()
-                .map(|(name, version, text)| Deed::put(ARTIFACTS, artifact_key(&id, name, *version), text));
-            let row = [Deed::Add(THREADS, JsValue::from_str(&id), row.to_json().to_string())];
+                .map(|(name, version, text)| Deed::put(ARTIFACTS, artifact_key(&id.0, name, *version), text));
+            let row = [Deed::Add(THREADS, JsValue::from_str(&id.0), row.to_json().to_string())];
             match self.database.run(Access::Write, lines.chain(texts).chain(row).collect()).await {
-                Ok(_) => return Ok(ThreadId(id)),
-                Err(StoreError::Taken) => id = fresh(),
+                Ok(_) => return Ok(id),
+                Err(StoreError::Taken) => id = fresh_thread(),
                 Err(StoreError::Failed(why)) => return Err(ImportError::Kept(why)),
             }
         }
@@ -252,15 +253,7 @@ fn unique(entries: &[Entry]) -> Result<(), String> {
 // made anew, as they are what is trusted of a thread that is not read whole.
 fn at_rest(mut entries: Vec<Entry>) -> Vec<Entry> {
     entries.retain(|entry| !matches!(entry, Entry::Checkpoint(_)));
-    let config = Config {
-        thread: ThreadId(String::new()),
-        agent: String::new(),
-        profile: String::new(),
-        instructions: String::new(),
-        limits: Limits::default(),
-        checkpoint_lines: u32::MAX,
-        seed: random_seed(),
-    };
+    let config = Config { checkpoint_lines: u32::MAX, ..Config::new(ThreadId(String::new()), random_seed()) };
     let mut run = Run::restore(config.clone(), &entries);
     run.handle(clock::now(), Input::Stop);
     for job in run.checkpoint().jobs {
@@ -282,17 +275,6 @@ fn at_rest(mut entries: Vec<Entry>) -> Vec<Entry> {
         }
     }
     marked
-}
-
-fn words_of(error: StoreError) -> String {
-    match error {
-        StoreError::Failed(why) => why,
-        StoreError::Taken => "another page is at it".to_owned(),
-    }
-}
-
-fn fresh() -> String {
-    IdMint::new(random_seed()).mint()
 }
 
 fn json(text: &JsValue) -> Option<Value> {

@@ -5,15 +5,15 @@ use std::rc::{Rc, Weak};
 use send_wrapper::SendWrapper;
 use serde_json::Value;
 
-use crate::agent::{Input, Transcript};
+use crate::agent::Transcript;
 use crate::browser::tools::BrowserTools;
 use crate::browser::{
     Channel, Database, Gateway, ImportError, Life, Network, PageLife, PageWord, Services, Shelf, ThreadInfo, Watcher,
-    set_current_thread,
+    fresh_thread, set_current_thread,
 };
 use crate::protocol::ThreadId;
 use crate::ui::Store;
-use crate::ui::app::thread::{Hooks, Place, Thread, fresh_id, start};
+use crate::ui::app::thread::{Hooks, Thread, start};
 use crate::ui::app::{App, Inner, Options};
 
 /// A thread to be put up.
@@ -29,7 +29,7 @@ pub(super) struct Up {
 
 impl Up {
     pub(super) fn fresh() -> Self {
-        Self { id: fresh_id(), fresh: true, remembered: true, by_force: false }
+        Self { id: fresh_thread(), fresh: true, remembered: true, by_force: false }
     }
 
     pub(super) fn known(id: ThreadId) -> Self {
@@ -37,7 +37,7 @@ impl Up {
     }
 }
 
-/// What a thread is made of.
+/// The page a thread lives in.
 pub(super) struct Parts<'a> {
     pub(super) options: &'a Options,
     pub(super) gateway: &'a Gateway,
@@ -58,50 +58,34 @@ impl Parts<'_> {
         self.store.following.set(false);
         self.store.saving.set(None);
         self.store.notice.set(None);
-        let place = Place {
-            options: self.options,
-            gateway: self.gateway,
-            tools: self.tools,
-            database: self.database,
-            shared: self.services,
-            watcher: self.watcher,
-            store: self.store,
-            hooks: hooks(self.app, self.store),
-        };
-        start(up, place)
+        start(up, self, hooks(self.app, self.store))
     }
 }
 
-type Act = Rc<dyn Fn(&App, String)>;
-
 fn hooks(app: &Weak<Inner>, store: &Store) -> Hooks {
-    let with_app = |act: Act| {
-        let (app, store) = (Weak::clone(app), store.clone());
-        move |words: String| {
-            if let Some(inner) = app.upgrade() {
-                act(&App { store: store.clone(), inner: SendWrapper::new(inner) }, words);
-            }
-        }
-    };
-    let owned = with_app(Rc::new(|app, _| app.publish()));
-    let resume = with_app(Rc::new(|app, _| app.resume()));
-    let (gone, shown) = (Weak::clone(app), store.clone());
-    let gone = move |why: Option<String>, waiting: Vec<Input>| {
-        let Some(inner) = gone.upgrade() else { return };
-        let app = App { store: shown.clone(), inner: SendWrapper::new(inner) };
-        // The tab keeps one that can not be read in mind: it may be there again after a reload.
-        app.put_up(&Up { remembered: why.is_none(), ..Up::fresh() });
-        app.store.notice.set(why);
-        app.handle().say_again(waiting);
-    };
+    let [owned, resuming, replaced] = [(); 3].map(|()| (Weak::clone(app), store.clone()));
     Hooks {
-        owned: Rc::new(move || owned(String::new())),
-        resume: Rc::new(move || resume(String::new())),
-        gone: Rc::new(gone),
+        owned: Rc::new(move || App::with(&owned.0, &owned.1, App::publish)),
+        resume: Rc::new(move || App::with(&resuming.0, &resuming.1, App::resume)),
+        gone: Rc::new(move |why, waiting| {
+            App::with(&replaced.0, &replaced.1, |app| {
+                // The tab keeps one that can not be read in mind: it may be there again after a reload.
+                app.put_up(&Up { remembered: why.is_none(), ..Up::fresh() });
+                app.store.notice.set(why);
+                app.handle().say_again(waiting);
+            });
+        }),
     }
 }
 
 impl App {
+    // For who hears of something: an app that is gone does nothing about it.
+    fn with(inner: &Weak<Inner>, store: &Store, act: impl FnOnce(&Self)) {
+        if let Some(inner) = inner.upgrade() {
+            act(&Self { store: store.clone(), inner: SendWrapper::new(inner) });
+        }
+    }
+
     /// Ends what is at work and begins an empty thread. The old one is kept.
     pub fn new_thread(&self) {
         self.open_fresh();
@@ -204,9 +188,7 @@ impl App {
     pub(super) fn hear_page_life(&self) {
         let (inner, store) = (Rc::downgrade(&self.inner), self.store.clone());
         *self.inner.life.borrow_mut() = PageLife::listen(move |life| {
-            let Some(inner) = inner.upgrade() else { return };
-            let app = Self { store: store.clone(), inner: SendWrapper::new(inner) };
-            match life {
+            Self::with(&inner, &store, |app| match life {
                 // Neither a lock nor a connection may keep the page out of the cache, or the next one waiting.
                 Life::Left => {
                     app.inner.thread.borrow().leave();
@@ -214,20 +196,20 @@ impl App {
                 }
                 // Another page of this tab may have gone on.
                 Life::Returned => app.put_up(&Up::known(app.thread())),
-            }
+            });
         });
     }
 
     pub(super) fn hear_network(&self) {
         let (inner, store) = (Rc::downgrade(&self.inner), self.store.clone());
         *self.inner.network.borrow_mut() = Network::listen(move |online| {
-            let Some(inner) = inner.upgrade() else { return };
-            let app = Self { store: store.clone(), inner: SendWrapper::new(inner) };
-            app.handle().online(online);
-            // A panel that was opened without a network knows no tools of the gateway yet.
-            if online {
-                app.ensure_listed();
-            }
+            Self::with(&inner, &store, |app| {
+                app.handle().online(online);
+                // A panel that was opened without a network knows no tools of the gateway yet.
+                if online {
+                    app.ensure_listed();
+                }
+            });
         });
     }
 

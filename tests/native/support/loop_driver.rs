@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use pagehand::agent::{CHECKPOINT_LINES, Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
+use pagehand::agent::{Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
 use pagehand::protocol::{
     CallView, Entry, Event, FinishReason, Message, MessageId, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome,
     Replay, Scope, ThreadId, ToolCallId, ToolError, Wait, delta_to_json,
@@ -46,19 +46,27 @@ pub(crate) const ROME: &str = r#"{"city":"Rome"}"#;
 
 pub(crate) fn config(limits: Limits, seed: u64) -> Config {
     Config {
-        thread: ThreadId::from("thread"),
         agent: "tester".to_owned(),
-        profile: String::new(),
         instructions: "Be brief.".to_owned(),
         limits,
-        checkpoint_lines: CHECKPOINT_LINES,
-        seed,
+        ..Config::new(ThreadId::from("thread"), seed)
     }
 }
 
 impl Loop {
     pub(crate) fn new() -> Self {
         Self::within(Limits::default())
+    }
+
+    /// A run that has been asked something.
+    pub(crate) fn asked() -> Self {
+        Self::asked_within(Limits::default())
+    }
+
+    pub(crate) fn asked_within(limits: Limits) -> Self {
+        let mut world = Self::within(limits);
+        world.user("What is the weather?");
+        world
     }
 
     pub(crate) fn within(limits: Limits) -> Self {

@@ -24,13 +24,12 @@ use futures::future::{Either, select};
 use crate::agent::{Input, Transcript};
 use crate::browser::tools::BrowserTools;
 use crate::browser::{
-    Artifacts, Channel, Claim, Database, Gateway, Journal, Lock, Mirror, Opened, PageWord, Services, ThreadServices,
-    Watcher, random_seed, sleep,
+    Artifacts, Channel, Claim, Gateway, Journal, Lock, Mirror, Opened, PageWord, ThreadServices, Watcher, sleep,
 };
-use crate::protocol::{EndReason, Event, IdMint, ThreadId};
+use crate::protocol::{EndReason, Event, ThreadId};
 use crate::session::{Handle, Inputs};
 use crate::ui::app::Options;
-use crate::ui::app::threads::Up;
+use crate::ui::app::threads::{Parts, Up};
 use crate::ui::{Store, words};
 
 // A page that is being left frees its threads a moment after the next one asks for them.
@@ -70,18 +69,6 @@ pub(super) struct Hooks {
     pub(super) gone: Rc<dyn Fn(Option<String>, Vec<Input>)>,
 }
 
-/// The page a thread lives in.
-pub(super) struct Place<'a> {
-    pub(super) options: &'a Options,
-    pub(super) gateway: &'a Gateway,
-    pub(super) tools: &'a Rc<BrowserTools>,
-    pub(super) database: &'a Database,
-    pub(super) shared: &'a Services,
-    pub(super) watcher: &'a Watcher,
-    pub(super) store: &'a Store,
-    pub(super) hooks: Hooks,
-}
-
 impl Thread {
     /// It is on screen no more; what is at work in it is let go of, and goes on when it is opened again.
     pub(super) fn leave(&self) {
@@ -111,10 +98,10 @@ impl Thread {
     }
 }
 
-/// Opens a thread.
-pub(super) fn start(up: &Up, place: Place<'_>) -> Thread {
+/// Opens a thread in a page.
+pub(super) fn start(up: &Up, page: &Parts<'_>, hooks: Hooks) -> Thread {
     let id = &up.id;
-    let Place { options, gateway, tools, database, shared, watcher, store, hooks } = place;
+    let Parts { options, gateway, tools, database, services: shared, watcher, store, .. } = *page;
     let (handle, inputs) = Handle::channel();
     let (orders, ordered) = unbounded();
     let (hear, heard) = unbounded();
@@ -143,10 +130,6 @@ pub(super) fn start(up: &Up, place: Place<'_>) -> Thread {
     };
     leptos::task::spawn_local(life.live());
     Thread { id: id.clone(), handle, services, journal, shown, orders }
-}
-
-pub(super) fn fresh_id() -> ThreadId {
-    ThreadId(IdMint::new(random_seed()).mint())
 }
 
 // Events go to the views while the thread is shown, to the pages that follow, and to whoever listens in this one.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use futures::future::select;
 use futures::{FutureExt, StreamExt, select_biased};
 
-use crate::agent::{CHECKPOINT_LINES, Config, Input, Run};
+use crate::agent::{Config, Input, Run};
 use crate::browser::{
     BrowserHost, Claim, Lock, Network, OpenError, Opened, PageWord, Told, random_seed, set_had_thread, sleep,
 };
@@ -24,11 +24,15 @@ impl Life {
             self.store.saving.set(None);
         }
         let Some(mut opened) = self.open(by_force).await else { return Next::Closed };
+        let user = self.journal.row().borrow().user.clone();
         if !self.is_ours() {
             self.give_way(None);
             return Next::Closed;
         }
-        self.journal.save_row().await;
+        // Whose it is since just now is known to the next page, too.
+        if self.journal.row().borrow().user != user {
+            self.journal.save_row().await;
+        }
         self.take_handed_over(&mut opened);
         set_had_thread(&self.id, true);
         let run = Run::restore(self.config(), &opened.entries);
@@ -80,13 +84,10 @@ impl Life {
         // What was said is written before another page reads it; a database that hangs holds nobody up.
         let _ = select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await;
         let (first, unwritten) = self.journal.waiting();
-        match next {
-            Next::Follow(_) if !unwritten.is_empty() => {
-                // What the user said and no journal has is said once more, where the thread is now.
-                self.say_again_unwritten(&unwritten);
-                self.mirror.hand_over(first, unwritten);
-            }
-            _ => {}
+        if matches!(next, Next::Follow(_)) && !unwritten.is_empty() {
+            // What the user said and no journal has is said once more, where the thread is now.
+            self.say_again_unwritten(&unwritten);
+            self.mirror.hand_over(first, unwritten);
         }
         self.mirror.end();
         drop(lock);
@@ -142,13 +143,11 @@ impl Life {
 
     fn config(&self) -> Config {
         Config {
-            thread: self.id.clone(),
             agent: self.options.agent.clone(),
             profile: self.options.profile.clone(),
             instructions: self.options.instructions.clone(),
             limits: self.options.limits,
-            checkpoint_lines: CHECKPOINT_LINES,
-            seed: random_seed(),
+            ..Config::new(self.id.clone(), random_seed())
         }
     }
 
