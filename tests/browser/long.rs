@@ -142,11 +142,7 @@ async fn a_message_is_there_before_the_gateway_has_listed_its_tools_and_waits_fo
 #[test]
 async fn a_record_that_was_cleared_under_an_open_page_is_said_so_and_not_begun_in_the_middle() {
     let network = Network::install();
-    let panel = Mounted::new(&network).await;
-    let body = panel.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    panel.reads(".md", "It was sent.").await;
+    let panel = Mounted::told(&network).await;
     let name = panel.name.clone();
     clear("pagehand").await;
     panel.ask(&network, "And now?").await.send(&saying("Now, too."));

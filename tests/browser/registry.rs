@@ -613,10 +613,7 @@ async fn the_thread_of_a_user_who_has_left_is_put_away_with_what_it_was_doing() 
 async fn the_thread_of_a_user_is_put_away_when_nobody_is_signed_in() {
     let (network, panel) = opened().await;
     panel.instance.set_user(&js(&json!(fresh_name()))).unwrap();
-    let body = panel.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    panel.reads(".md", "It was sent.").await;
+    panel.hear(&network, "Tell me.", "It was sent.").await;
     let (name, thread) = (panel.name.clone(), panel.instance.thread());
     drop(panel);
     // A page that says nothing of its users goes on; one that says that nobody is there does not.

@@ -76,10 +76,7 @@ async fn within(ms: u64, claim: &mut Claim) -> bool {
 #[test]
 async fn a_second_panel_follows_the_first_word_by_word() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send_all(&[started(), text_start(), text("It was ")]);
-    owner.reads(".md", "It was").await;
+    let (owner, body) = Mounted::being_told(&network).await;
 
     let other = follower(&network, &owner).await;
     other.reads("[part=user-message]", "Tell me.").await;
@@ -126,9 +123,7 @@ async fn a_follower_runs_no_tool_and_decides_nothing() {
 #[test]
 async fn stop_works_from_the_panel_that_follows() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send_all(&[started(), text_start(), text("It was ")]);
+    let (owner, _body) = Mounted::being_told(&network).await;
     let other = follower(&network, &owner).await;
     other.part("stop").await.click();
     owner.reads(".banner", "You stopped this run.").await;
@@ -139,10 +134,7 @@ async fn stop_works_from_the_panel_that_follows() {
 #[test]
 async fn a_follower_takes_over_and_the_run_goes_on_there() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send_all(&[started(), text_start(), text("It was ")]);
-    owner.reads(".md", "It was").await;
+    let (owner, _body) = Mounted::being_told(&network).await;
     let other = follower(&network, &owner).await;
     other.button("Continue here").await.click();
     owner.reads(".banner[role=status]", ELSEWHERE).await;
@@ -155,11 +147,7 @@ async fn a_follower_takes_over_and_the_run_goes_on_there() {
 #[test]
 async fn writing_in_the_panel_that_follows_takes_the_thread_over() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    owner.reads(".md", "It was sent.").await;
+    let owner = Mounted::told(&network).await;
     let other = follower(&network, &owner).await;
     other.send("And now?");
     let asked = network.asked("/agent").await;
@@ -173,11 +161,7 @@ async fn writing_in_the_panel_that_follows_takes_the_thread_over() {
 #[test]
 async fn who_gave_a_thread_up_follows_the_one_who_has_it_now() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    owner.reads(".md", "It was sent.").await;
+    let owner = Mounted::told(&network).await;
     let other = follower(&network, &owner).await;
     let third = follower(&network, &owner).await;
     other.button("Continue here").await.click();
@@ -201,11 +185,7 @@ async fn who_gave_a_thread_up_follows_the_one_who_has_it_now() {
 #[test]
 async fn what_could_not_be_written_is_handed_over() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    owner.reads(".md", "It was sent.").await;
+    let owner = Mounted::told(&network).await;
     let other = follower(&network, &owner).await;
     let full = Fault::full(u32::MAX);
     let body = owner.ask(&network, "And now?").await;
@@ -230,10 +210,7 @@ async fn another_users_thread_is_not_followed() {
     let user = |name: &str| js_sys::JSON::parse(&json!(name).to_string()).unwrap();
     let owner = Mounted::new(&network).await;
     owner.instance.set_user(&user("ann")).unwrap();
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    owner.reads(".md", "It was sent.").await;
+    owner.hear(&network, "Tell me.", "It was sent.").await;
     let other = Mounted::waiting(&owner.name);
     other.instance.set_user(&user("bob")).unwrap();
     until_so("a thread of his own", || other.instance.thread() != owner.instance.thread()).await;
@@ -244,11 +221,7 @@ async fn another_users_thread_is_not_followed() {
 #[test]
 async fn a_thread_that_is_deleted_elsewhere_makes_room_for_a_new_one() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    owner.reads(".md", "It was sent.").await;
+    let owner = Mounted::told(&network).await;
     let thread = owner.instance.thread();
     let other = Mounted::waiting(&fresh_name());
     wasm_bindgen_futures::JsFuture::from(other.instance.delete_thread(thread.clone())).await.unwrap();
@@ -264,11 +237,7 @@ async fn a_thread_that_is_deleted_elsewhere_makes_room_for_a_new_one() {
 #[test]
 async fn what_is_said_before_it_is_known_whose_thread_it_is_is_heard() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    owner.reads(".md", "It was sent.").await;
+    let owner = Mounted::told(&network).await;
     let other = Mounted::waiting(&owner.name);
     network.asked("/tools").await.answer_json(200, &listing(&[]));
     other.instance.send("And now?");
@@ -282,11 +251,7 @@ async fn what_is_said_before_it_is_known_whose_thread_it_is_is_heard() {
 #[test]
 async fn a_thread_that_is_left_says_nothing_of_the_one_that_took_its_place() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    owner.reads(".md", "It was sent.").await;
+    let owner = Mounted::told(&network).await;
     let other = Mounted::waiting(&owner.name);
     // Before anybody knows that it is the other's.
     other.instance.new_thread();
@@ -298,9 +263,7 @@ async fn a_thread_that_is_left_says_nothing_of_the_one_that_took_its_place() {
 #[test]
 async fn when_the_owner_goes_the_follower_has_the_thread_within_two_seconds() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send_all(&[started(), text_start(), text("It was ")]);
+    let (owner, _body) = Mounted::being_told(&network).await;
     let other = follower(&network, &owner).await;
     let left = now();
     drop(owner);
@@ -314,11 +277,7 @@ async fn when_the_owner_goes_the_follower_has_the_thread_within_two_seconds() {
 #[test]
 async fn an_owner_that_does_not_answer_loses_the_thread() {
     let network = Network::install();
-    let owner = Mounted::new(&network).await;
-    let body = owner.ask(&network, "Tell me.").await;
-    body.send(&saying("It was sent."));
-    body.end();
-    owner.reads(".md", "It was sent.").await;
+    let owner = Mounted::told(&network).await;
     let (name, thread) = (owner.name.clone(), owner.instance.thread());
     drop(owner);
     // A page that is frozen holds its lock and hears nothing.

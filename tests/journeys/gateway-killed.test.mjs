@@ -146,7 +146,8 @@ journey('killed after a refund, before its answer came: the same key gets the an
   hand.asked.forEach(isValid);
 });
 
-journey('away when a tool is called: the card says when it is tried again, and once the gateway is back it runs once', bare, async ({ page, hand, hold }) => {
+/** A refund is approved while the gateway is away. */
+async function refundWhileAway({ page, hand, hold }) {
   hand.expects(CONNECTION);
   const gateway = await startKept(hold);
   await gateway.start();
@@ -156,6 +157,11 @@ journey('away when a tool is called: the card says when it is tried again, and o
   await hand.approval.waitFor();
   await gateway.kill();
   await hand.button('Approve').click();
+  return { gateway, since };
+}
+
+journey('away when a tool is called: the card says when it is tried again, and once the gateway is back it runs once', bare, async ({ page, hand, hold }) => {
+  const { gateway, since } = await refundWhileAway({ page, hand, hold });
   await hand.card('order_refund').getByText('The gateway can not be reached', { exact: false }).waitFor();
   assert.match(await hand.card('order_refund').innerText(), /Trying again in \d+ s\./);
   await gateway.start();
@@ -166,15 +172,7 @@ journey('away when a tool is called: the card says when it is tried again, and o
 });
 
 journey('stopped while the gateway is away: nothing is tried any more', bare, async ({ page, hand, hold }) => {
-  hand.expects(CONNECTION);
-  const gateway = await startKept(hold);
-  await gateway.start();
-  await page.goto(gateway.url);
-  await hand.open();
-  const since = await hand.say('refund order A-1042 because it arrived damaged');
-  await hand.approval.waitFor();
-  await gateway.kill();
-  await hand.button('Approve').click();
+  const { gateway, since } = await refundWhileAway({ page, hand, hold });
   await hand.card('order_refund').getByText('Trying again in', { exact: false }).waitFor();
   await hand.button('Stop').click();
   assert.equal(await hand.ended(since), 'stopped');

@@ -7,7 +7,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, HtmlElement, HtmlTextAreaElement, ShadowRoot};
 
 use crate::support::fake::{Asked, Body, Network, evaluate, open_shadow, press};
-use crate::support::stream::{calling, saying};
+use crate::support::stream::{calling, saying, started, text, text_start};
 use crate::support::{Place, document, fresh_name, listing, until, until_so};
 
 /// A panel on the page.
@@ -94,6 +94,30 @@ impl Mounted {
     pub(crate) async fn ask(&self, network: &Network, words: &str) -> Body {
         self.send(words);
         network.asked("/agent").await.answer(200)
+    }
+
+    /// Asks, and has these words answered.
+    pub(crate) async fn hear(&self, network: &Network, question: &str, words: &str) {
+        let body = self.ask(network, question).await;
+        body.send(&saying(words));
+        body.end();
+        self.reads(".items > :last-child .md", words).await;
+    }
+
+    /// A panel whose user has asked, and has been told.
+    pub(crate) async fn told(network: &Network) -> Self {
+        let panel = Self::new(network).await;
+        panel.hear(network, "Tell me.", "It was sent.").await;
+        panel
+    }
+
+    /// A panel in the middle of an answer: "It was ". The rest is still to come.
+    pub(crate) async fn being_told(network: &Network) -> (Self, Body) {
+        let panel = Self::new(network).await;
+        let body = panel.ask(network, "Tell me.").await;
+        body.send_all(&[started(), text_start(), text("It was ")]);
+        panel.reads(".md", "It was").await;
+        (panel, body)
     }
 
     /// Registers a tool of the page: the function is a JavaScript expression.
