@@ -22,15 +22,21 @@ pub(super) struct Slot {
     pub(super) answered: Option<String>,
     /// Whether its arguments were longer than they may be; they are not kept.
     pub(super) too_long: bool,
+    /// Whether it has been given out as run.
+    given: bool,
     /// The characters of its arguments.
     length: usize,
     place: usize,
 }
 
 impl Slot {
+    fn new(number: usize, call: ToolCall, place: usize) -> Self {
+        Self { number, call, answered: None, too_long: false, given: false, length: 0, place }
+    }
+
     /// The slot of a call that was asked for before.
     pub(super) fn again(call: ToolCall) -> Self {
-        Self { number: 0, call, answered: None, too_long: false, length: 0, place: 0 }
+        Self::new(0, call, 0)
     }
 
     /// Adds to the arguments; `false` where they have just become longer than they may be, or had been before.
@@ -102,12 +108,21 @@ impl Draft {
         let place = self.parts.len();
         // A placeholder that keeps the call's place among the parts; `finish` puts the call itself there.
         self.parts.push(Part::Call(call.clone()));
-        self.slots.push(Slot { number, call, answered: None, too_long: false, length: 0, place });
+        self.slots.push(Slot::new(number, call, place));
         self.slots.last()
     }
 
-    /// The next part of words that another part has closed, once.
-    pub(super) fn next_closed(&mut self) -> Option<Part> {
+    /// The next part that is worth keeping before the answer's end, once: words that another part has closed, or a call
+    /// that the agent behind the wire has run, which must not be asked for again after a reload.
+    pub(super) fn next_kept(&mut self) -> Option<Part> {
+        self.next_closed().or_else(|| {
+            let slot = self.slots.iter_mut().find(|slot| slot.answered.is_some() && !slot.given)?;
+            slot.given = true;
+            Some(Part::Call(slot.call.clone()))
+        })
+    }
+
+    fn next_closed(&mut self) -> Option<Part> {
         let given = self.given.as_mut()?;
         while *given + 1 < self.parts.len() {
             let part = &self.parts[*given];

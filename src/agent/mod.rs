@@ -17,7 +17,6 @@
 //!
 //! Knows no model, no network, no browser and no clock.
 
-mod backoff;
 mod calls;
 mod draft;
 mod input;

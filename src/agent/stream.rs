@@ -2,7 +2,7 @@
 
 use crate::agent::calls;
 use crate::agent::draft::Draft;
-use crate::protocol::{CallState, Event, IdMint, Millis, ModelEvent, ToolCall, Usage};
+use crate::protocol::{CallState, Entry, Event, IdMint, Millis, ModelEvent, ToolCall, Usage};
 use crate::tools::Resolved;
 
 /// The model call at work.
@@ -97,6 +97,12 @@ impl Stream {
             ModelEvent::Start | ModelEvent::Finish(_) | ModelEvent::Error(_) => {}
         }
         Vec::new()
+    }
+
+    /// The journal's next line of what is certain of the answer so far.
+    pub(super) fn kept(&mut self) -> Option<Entry> {
+        let part = self.draft.next_kept()?;
+        Some(Entry::Part { message: self.draft.message.clone(), part })
     }
 
     fn view(&self, call: &ToolCall, tools: &Resolved, state: CallState, at: Millis) -> Event {

@@ -1,13 +1,10 @@
 //! Whether a request that came to nothing is sent again, and when. Knows nothing of what it asks for.
 //!
-//! What the answer's head says of it ([`RetryAdvice`](crate::wire::retry::RetryAdvice)) counts before its status; where it
-//! names no pause it is half a second, doubled to 8 s, up to a quarter less by chance so that pages do not come all at once.
+//! What the answer's head says of it ([`RetryAdvice`](crate::wire::retry::RetryAdvice)) counts before its status.
 
 use crate::browser::clock::now;
 use crate::protocol::Millis;
-
-const FIRST_PAUSE_MS: u64 = 500;
-const LONGEST_PAUSE_MS: u64 = 8000;
+use crate::wire::backoff::wait_ms;
 
 /// The statuses of servers that could not see to a request: too slow, too busy, broken, or not there behind a proxy.
 pub(super) fn is_passing(status: u16) -> bool {
@@ -18,13 +15,13 @@ pub(super) fn is_passing(status: u16) -> bool {
 pub(super) struct Attempts {
     began: Millis,
     time_ms: u64,
-    pause_ms: u64,
+    pauses: u32,
 }
 
 impl Attempts {
     /// Attempts that together may take so long.
     pub(super) fn within(time_ms: u64) -> Self {
-        Self { began: now(), time_ms, pause_ms: FIRST_PAUSE_MS }
+        Self { began: now(), time_ms, pauses: 0 }
     }
 
     /// How long ago the first one began, in milliseconds.
@@ -34,9 +31,9 @@ impl Attempts {
 
     /// The pause before the next one; `None` where its time would be over by then.
     pub(super) fn pause(&mut self, asked: Option<u64>) -> Option<u64> {
-        let usual = self.pause_ms;
-        self.pause_ms = (usual * 2).min(LONGEST_PAUSE_MS);
-        let pause = asked.unwrap_or_else(|| usual - (js_sys::Math::random() * (usual / 4) as f64) as u64);
+        self.pauses += 1;
+        let pause =
+            asked.unwrap_or_else(|| wait_ms(self.pauses, 0, |bound| (js_sys::Math::random() * bound as f64) as u64));
         (self.age().saturating_add(pause) < self.time_ms).then_some(pause)
     }
 }

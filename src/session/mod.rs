@@ -1,7 +1,6 @@
 //! Floor 3: the driver. Asks the machine what to do, does it through a [`Host`], tells it what came of it.
 //!
 //! The only place below the browser with `.await`, and the only `match` on a tool's scope. Decides nothing.
-
 //!
 //! | file | is |
 //! |---|---|

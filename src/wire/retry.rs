@@ -7,6 +7,8 @@
 //! | `retry-after-ms` | when, in milliseconds |
 //! | `retry-after` | when, in seconds or as a date |
 
+use std::time::UNIX_EPOCH;
+
 /// What a head says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetryAdvice {
@@ -51,27 +53,6 @@ pub fn decimal(text: &str) -> Option<u64> {
 
 /// An HTTP date in milliseconds since the Unix epoch, in any of its three forms (RFC 9110 §5.6.7).
 fn date_ms(text: &str) -> Option<u64> {
-    // The day's name says nothing that the rest does not.
-    let words: Vec<&str> = text.trim().split([' ', ',', '-']).filter(|word| !word.is_empty()).collect();
-    let (year, month, day, time) = match words[..] {
-        [_, day, month, year, time, "GMT"] => (year, month, day, time),
-        [_, month, day, time, year] => (year, month, day, time),
-        _ => return None,
-    };
-    let year = match year.parse::<u64>().ok()? {
-        short @ 0..70 => short + 2000,
-        short @ 70..100 => short + 1900,
-        long @ 1970..=9999 => long,
-        _ => return None,
-    };
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let month = months.iter().position(|name| *name == month)? as u64;
-    let day = day.parse::<u64>().ok().filter(|day| (1..=31).contains(day))?;
-    let mut clock = time.split(':').map(|part| part.parse::<u64>().ok().filter(|part| *part <= 60));
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    // Years counted from March end with the leap day (Hinnant, "chrono-compatible low-level date algorithms").
-    let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
-    let since_epoch = days.checked_sub(719_468)?;
-    Some((((since_epoch * 24 + hour) * 60 + minute) * 60 + second) * 1000)
+    let since_epoch = httpdate::parse_http_date(text.trim()).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since_epoch.as_millis()).ok()
 }

@@ -6,9 +6,7 @@ use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::{Around, Stream};
 use crate::agent::{Output, Transcript};
-use crate::protocol::{
-    CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, Part, ToolCall,
-};
+use crate::protocol::{CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, ToolCall};
 use crate::tools::Resolved;
 
 impl Run {
@@ -29,11 +27,6 @@ impl Run {
         active.probes = 0;
         // Whatever the browser says: there is a network.
         self.online |= std::mem::take(&mut stream.probe);
-        let ran = match &event {
-            ModelEvent::CallResult { slot, .. } => Some(*slot),
-            _ => None,
-        };
-        let ran = ran.filter(|slot| stream.draft.slot(*slot).is_some_and(|slot| slot.answered.is_none()));
         let around = Around {
             tools: &active.tools,
             before: active.usage,
@@ -41,14 +34,9 @@ impl Run {
             max_arguments: self.config.limits.max_arguments,
         };
         let told = stream.collect(event, &mut self.mint, &around);
-        // What the agent behind the wire has run must not be asked for again after a reload.
-        let ran = ran.and_then(|slot| stream.draft.slot(slot)).map(|slot| Part::Call(slot.call.clone()));
-        let closed = std::iter::from_fn(|| stream.draft.next_closed()).collect::<Vec<_>>();
-        let message = stream.draft.message.clone();
+        let kept: Vec<Entry> = std::iter::from_fn(|| stream.kept()).collect();
         self.outputs.extend(told.into_iter().map(Output::Event));
-        for part in closed.into_iter().chain(ran) {
-            self.save(Entry::Part { message: message.clone(), part });
-        }
+        kept.into_iter().for_each(|line| self.save(line));
     }
 
     /// Takes the stream of this model call out of the machine; `None` where it is not the one at work.

@@ -9,10 +9,10 @@
 //! | in a way that asking again may help, with tries left and a bearable wait | it is asked again after the wait |
 //! | otherwise | the run ends, and the user may try again |
 
-use crate::agent::backoff::{probe_ms, wait_ms};
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::Stream;
 use crate::protocol::{EndReason, Event, MessageStatus, Millis, ModelError, ModelErrorKind, Wait};
+use crate::wire::backoff::{probe_ms, wait_ms};
 
 // How long a step waits for the tools behind a gateway.
 const TOOLS_MS: Millis = 8000;
@@ -86,7 +86,7 @@ impl Run {
 
     fn wait_to_retry(&mut self, active: Active, error: Option<ModelError>) {
         let stated = error.as_ref().and_then(|error| error.retry_after_ms).unwrap_or(0);
-        let until = self.at.saturating_add(wait_ms(active.tries, stated, &mut self.mint));
+        let until = self.at.saturating_add(wait_ms(active.tries, stated, |bound| self.mint.below(bound)));
         let words = error.as_ref().map_or("The answer broke off before its end.", |error| &error.message);
         self.note(format!("{words} The model is asked again in {} ms.", until - self.at));
         let why = Wait::Retry { attempt: active.tries, of: self.config.limits.max_retries, error };
