@@ -349,6 +349,7 @@ export type EndReason =
   | 'superseded'
   | 'interrupted'
   | 'truncated'
+  | 'empty'
   | 'max-steps'
   | 'max-calls'
   | 'max-time'
@@ -359,7 +360,16 @@ export type EndReason =
 
 /** An `Error` of ours has a code. `invalid_tool`: the message lists every fault, a line each. */
 export interface PageHandError extends Error {
-  code: 'invalid_tool' | 'invalid_options' | 'invalid_policy' | 'policy_locked' | 'invalid_callback' | 'not_json';
+  code:
+    | 'invalid_tool'
+    | 'invalid_options'
+    | 'invalid_policy'
+    | 'policy_locked'
+    | 'invalid_callback'
+    | 'invalid_thread'
+    | 'memory_failed'
+    | 'not_json'
+    | 'not_saved';
 }
 
 /** A thread as one JSON file. */

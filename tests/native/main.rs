@@ -40,6 +40,7 @@ mod schema_suite;
 mod session;
 mod sse;
 mod support;
+mod type_names;
 #[cfg(feature = "typed")]
 mod typed;
 mod waits;
