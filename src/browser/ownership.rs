@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures::channel::oneshot;
+use futures::future::pending;
 use js_sys::{Function, Object, Promise, Reflect};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
@@ -18,18 +19,26 @@ use crate::browser::Abort;
 /// A lock that was asked for. Dropping it takes the question back.
 pub struct Claim {
     granted: oneshot::Receiver<Function>,
-    lost: oneshot::Receiver<()>,
     abort: Abort,
-    // Called by the browser, once.
-    grant: Closure<dyn FnMut(JsValue) -> JsValue>,
+    // Until it is granted.
+    rest: Option<Rest>,
 }
 
-/// A lock that is held, until it is dropped.
-pub struct Lock {
-    release: Option<Function>,
-    lost: oneshot::Receiver<()>,
-    _grant: Option<Closure<dyn FnMut(JsValue) -> JsValue>>,
+/// A lock that is held, until it is dropped; nothing where the browser has none.
+pub struct Lock(Option<Held>);
+
+struct Held {
+    release: Function,
+    rest: Rest,
 }
+
+struct Rest {
+    lost: oneshot::Receiver<()>,
+    // Called by the browser, once.
+    _grant: Grant,
+}
+
+type Grant = Closure<dyn FnMut(JsValue) -> JsValue>;
 
 impl Claim {
     /// Asks for the lock of a name; `steal` takes it from whoever holds it. `None` where the browser has no locks.
@@ -41,7 +50,7 @@ impl Claim {
         let (grant, granted) = oneshot::channel();
         let grant = RefCell::new(Some(grant));
         // The lock is held for as long as the promise that is given back is open.
-        let grant = Closure::<dyn FnMut(JsValue) -> JsValue>::new(move |_: JsValue| {
+        let grant = Grant::new(move |_: JsValue| {
             let release: Rc<RefCell<Option<Function>>> = Rc::default();
             let kept = Rc::clone(&release);
             let held = Promise::new(&mut move |resolve, _| *kept.borrow_mut() = Some(resolve));
@@ -67,43 +76,36 @@ impl Claim {
             let _ = JsFuture::from(asked.unchecked_into::<Promise>()).await;
             let _ = tell.send(());
         });
-        Some(Self { granted, lost, abort, grant })
+        Some(Self { granted, abort, rest: Some(Rest { lost, _grant: grant }) })
     }
 
     /// Waits until it is ours; may be dropped and called again.
     pub async fn granted(&mut self) -> Option<Lock> {
         let release = (&mut self.granted).await.ok()?;
-        let (_, never) = oneshot::channel();
-        let lost = std::mem::replace(&mut self.lost, never);
+        let rest = self.rest.take()?;
         self.abort.disarm();
-        let grant = std::mem::replace(&mut self.grant, Closure::new(|_| JsValue::UNDEFINED));
-        Some(Lock { release: Some(release), lost, _grant: Some(grant) })
+        Some(Lock(Some(Held { release, rest })))
     }
 }
 
 impl Lock {
-    /// A lock where there are none.
+    /// A lock where there are none: never taken away.
     #[must_use]
     pub fn none() -> Self {
-        let (tell, lost) = oneshot::channel();
-        // Never taken away.
-        spawn_local(async move {
-            let mut tell = tell;
-            tell.cancellation().await;
-        });
-        Self { release: None, lost, _grant: None }
+        Self(None)
     }
 
     /// Resolves when it was taken away.
     pub async fn lost(&mut self) {
-        let _ = (&mut self.lost).await;
+        match &mut self.0 {
+            Some(held) => drop((&mut held.rest.lost).await),
+            None => pending().await,
+        }
     }
 }
 
-impl Drop for Lock {
+impl Drop for Held {
     fn drop(&mut self) {
-        if let Some(release) = self.release.take() {
-            let _ = release.call0(&JsValue::UNDEFINED);
-        }
+        let _ = self.release.call0(&JsValue::UNDEFINED);
     }
 }

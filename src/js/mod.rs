@@ -366,8 +366,8 @@ enum NotJson {
     Words(String),
 }
 
-/// JavaScript's value as JSON; `undefined` is null. Measured before any of it is ours.
-fn to_json(value: &JsValue) -> Result<Value, NotJson> {
+/// JavaScript's value as JSON of so many characters at most; `undefined` is null. Measured before any of it is ours.
+fn to_json(value: &JsValue, most: usize) -> Result<Value, NotJson> {
     if value.is_undefined() {
         return Ok(Value::Null);
     }
@@ -376,17 +376,22 @@ fn to_json(value: &JsValue) -> Result<Value, NotJson> {
     if !text.is_string() {
         return Err(NotJson::Words("it is not JSON".to_owned()));
     }
-    if text.length() as usize > MAX_CHARACTERS {
+    if text.length() as usize > most {
         return Err(NotJson::TooLong);
     }
     let text = String::from(text);
     parse_json(&text).map_err(|why| NotJson::Words(why.to_string()))
 }
 
-/// The same with its fault in words.
+/// The same with its fault in words, of what the page should hold.
 fn from_js(value: &JsValue) -> Result<Value, String> {
-    to_json(value).map_err(|why| match why {
-        NotJson::TooLong => format!("it is longer than {} MiB", MAX_CHARACTERS >> 20),
+    from_js_within(value, MAX_CHARACTERS)
+}
+
+/// The same with a bound of its own.
+fn from_js_within(value: &JsValue, most: usize) -> Result<Value, String> {
+    to_json(value, most).map_err(|why| match why {
+        NotJson::TooLong => format!("it is longer than {} MiB", most >> 20),
         NotJson::Words(words) => words,
     })
 }

@@ -1,26 +1,13 @@
 //! The threads of an element, as a page reaches them. Knows nothing of how they are kept.
 
 use js_sys::Promise;
-use serde_json::Value;
 use wasm_bindgen::prelude::*;
 
-use crate::browser::tools::thrown_words;
-use crate::js::{Instance, error, promise, to_js};
-use crate::protocol::{ThreadId, object, parse_json};
+use crate::js::{Instance, error, from_js_within, promise, to_js};
+use crate::protocol::{ThreadId, object};
 
 // A file has a bound of its own: a thread may hold artifacts that each are nearly as long as a result may be.
-const MAX_FILE: u32 = 128 << 20;
-
-fn read_file(file: &JsValue) -> Result<Value, String> {
-    let text = js_sys::JSON::stringify(file).map_err(|thrown| thrown_words(&thrown))?;
-    if text.is_undefined() {
-        return Err("it is not JSON".to_owned());
-    }
-    if text.length() > MAX_FILE {
-        return Err(format!("it is longer than {} MiB", MAX_FILE >> 20));
-    }
-    parse_json(&String::from(text)).map_err(|why| why.to_string())
-}
+const MAX_FILE: usize = 128 << 20;
 
 #[wasm_bindgen]
 impl Instance {
@@ -80,9 +67,9 @@ impl Instance {
     /// Keeps the thread of a file and opens it; its id comes back.
     #[wasm_bindgen(js_name = importThread)]
     pub fn import_thread(&self, file: &JsValue) -> Promise {
-        let (app, file) = (self.app.clone(), read_file(file));
+        let (app, file) = (self.app.clone(), from_js_within(file, MAX_FILE));
         promise(Box::pin(async move {
-            let file: Value = file.map_err(|why| error("invalid_thread", &why))?;
+            let file = file.map_err(|why| error("invalid_thread", &why))?;
             let id = app.import(&file).await.map_err(|why| error(why.code(), why.words()))?;
             Ok(JsValue::from_str(id.as_str()))
         }))

@@ -69,7 +69,7 @@ fn begun(name: &str, job: String, value: &JsValue) -> Outcome {
 
 /// What a function returned, as JSON.
 pub(super) fn outcome(name: &str, value: &JsValue) -> Outcome {
-    match to_json(value) {
+    match to_json(value, MAX_CHARACTERS) {
         Ok(result) => Outcome::Result(result),
         Err(NotJson::TooLong) => Outcome::Error(error::result_too_large(name, MAX_CHARACTERS)),
         Err(NotJson::Words(why)) => {

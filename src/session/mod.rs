@@ -17,7 +17,7 @@ mod writer;
 pub use callbacks::{Callback, Callbacks, Moment, Reply, When};
 pub use handle::{Handle, Inputs};
 pub use host::Host;
-pub use writer::{Batch, Kept, Store, StoreError, Writer, Written};
+pub use writer::{Batch, Store, StoreError, Told, Writer, Written};
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

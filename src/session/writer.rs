@@ -64,14 +64,8 @@ pub enum Written {
     Lost,
 }
 
-/// Whether what is said is being kept; told whenever it changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// It is again.
-    Yes,
-    /// It is not, and why.
-    No(String),
-}
+/// Hears, whenever that changes, why lines can not be kept; `None` where they can again.
+pub type Told = Rc<dyn Fn(Option<String>)>;
 
 /// The lines of one thread on their way to a store.
 pub struct Writer<S> {
@@ -79,7 +73,7 @@ pub struct Writer<S> {
     state: RefCell<State>,
     // One batch at a time: their order is the journal's.
     writing: Mutex<()>,
-    told: Box<dyn Fn(Kept)>,
+    told: Told,
 }
 
 struct State {
@@ -95,9 +89,9 @@ struct Pause {
 }
 
 impl<S: Store> Writer<S> {
-    /// A writer behind line `next` of a store. `told` hears when lines can not be kept, and when they can again.
+    /// A writer behind line `next` of a store.
     #[must_use]
-    pub fn new(store: S, next: u32, told: Box<dyn Fn(Kept)>) -> Self {
+    pub fn new(store: S, next: u32, told: Told) -> Self {
         let state = State { next, queue: Vec::new(), lost: false, pause: None };
         Self { store, state: RefCell::new(state), writing: Mutex::new(()), told }
     }
@@ -174,7 +168,7 @@ impl<S: Store> Writer<S> {
             state.pause.take().is_some()
         };
         if again {
-            (self.told)(Kept::Yes);
+            (self.told)(None);
         }
     }
 
@@ -185,7 +179,7 @@ impl<S: Store> Writer<S> {
             state.pause.replace(Pause { until: now.saturating_add(length), length }).is_none()
         };
         if first {
-            (self.told)(Kept::No(why));
+            (self.told)(Some(why));
         }
     }
 }

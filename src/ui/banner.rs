@@ -15,17 +15,14 @@ use crate::ui::{App, words};
 
 /// The banner: nothing where there is nothing to say.
 pub(super) fn banner(app: &App) -> AnyView {
-    let notice = app.store.notice.clone();
-    let notice = live(move || notice.get().map(|words| frame("banner", words)).view());
-    let tools = app.store.tools_notice.clone();
-    let tools = live(move || tools.get().map(|words| frame("banner", words)).view());
+    let notice = said(&app.store.notice, |words| words);
+    let tools = said(&app.store.tools_notice, |words| words);
+    let saving = said(&app.store.saving, |why| words::not_saved(&why));
     let waits = app.clone();
     let wait = live(move || {
         let wait = waits.store.wait.get();
         wait.map(|(until, why)| waiting(&waits, until, &why)).view()
     });
-    let saving = app.store.saving.clone();
-    let saving = live(move || saving.get().map(|why| frame("banner", words::not_saved(&why))).view());
     let elsewhere = elsewhere(app);
     let app = app.clone();
     let ended = live(move || {
@@ -40,6 +37,11 @@ pub(super) fn banner(app: &App) -> AnyView {
     vec![notice, tools, saving, elsewhere, wait, ended].view()
 }
 
+fn said(what: &Live<Option<String>>, words: fn(String) -> String) -> AnyView {
+    let what = what.clone();
+    live(move || what.get().map(|what| frame("banner", words(what))).view())
+}
+
 // The thread is another page's: it is shown here, and may be taken over.
 fn elsewhere(app: &App) -> AnyView {
     let (app, following) = (app.clone(), app.store.following.clone());
@@ -47,20 +49,22 @@ fn elsewhere(app: &App) -> AnyView {
         if !following.get() {
             return nothing();
         }
-        let take = app.clone();
-        let button = node("button")
-            .attr("type", "button")
-            .attr("part", "take-over")
-            .on("click", move |event| {
-                to_composer(&event);
-                take.take_over();
-            })
-            .child("Continue here");
+        let button = way_on(&app, "take-over", "Continue here", App::take_over);
         frame("banner", "This conversation is open in another tab.".to_owned()).child(button).view()
     })
 }
 
-// A button that goes away with its banner gives the focus to where the user writes on.
+// A button that goes away with its banner.
+fn way_on(app: &App, part: &'static str, label: &'static str, act: fn(&App)) -> Node {
+    let app = app.clone();
+    let button = node("button").attr("type", "button").attr("part", part).child(label);
+    button.on("click", move |event| {
+        to_composer(&event);
+        act(&app);
+    })
+}
+
+// The focus goes to where the user writes on.
 fn to_composer(event: &Event) {
     let button = event.target().and_then(|target| target.dyn_into::<Element>().ok());
     let root = button.and_then(|button| button.get_root_node().dyn_into::<ShadowRoot>().ok());
@@ -76,7 +80,6 @@ fn frame(class: &str, words: String) -> Node {
 
 // The sentence is said once; the seconds are for the eye alone.
 fn waiting(app: &App, until: Millis, why: &Wait) -> Node {
-    let app = app.clone();
     let counting = (*why != Wait::Offline).then(|| {
         let left = Live::new(until.saturating_sub(now()).div_ceil(1000));
         count_down(&left);
@@ -86,14 +89,7 @@ fn waiting(app: &App, until: Millis, why: &Wait) -> Node {
         });
         node("span").class("countdown").attr("aria-hidden", "true").child(words)
     });
-    let button = node("button")
-        .attr("type", "button")
-        .attr("part", "try-now")
-        .on("click", move |event| {
-            to_composer(&event);
-            app.retry();
-        })
-        .child("Try now");
+    let button = way_on(app, "try-now", "Try now", App::retry);
     frame("banner", words::of_wait(why)).attr("part", "waiting").child(counting).child(button)
 }
 

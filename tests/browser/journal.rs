@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use pagehand::browser::{Artifacts, Database, ImportError, Journal, OpenError, Opened, Shelf, Told, VERSION};
+use pagehand::browser::{Artifacts, Database, ImportError, Journal, OpenError, Opened, Shelf, VERSION};
 use pagehand::protocol::{Checkpoint, EndReason, Entry, MessageId, RunId, ThreadId};
-use pagehand::session::{Kept, Written};
+use pagehand::session::{Told, Written};
 use serde_json::{Value, json};
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
@@ -17,7 +17,7 @@ struct Desk {
     name: String,
     database: Database,
     journal: Rc<Journal>,
-    heard: Rc<RefCell<Vec<Kept>>>,
+    heard: Rc<RefCell<Vec<Option<String>>>>,
 }
 
 const THREAD: &str = "t";
@@ -55,10 +55,7 @@ impl Desk {
     }
 
     fn words(&self) -> Vec<String> {
-        let words = |kept: &Kept| match kept {
-            Kept::Yes => "kept".to_owned(),
-            Kept::No(why) => why.clone(),
-        };
+        let words = |why: &Option<String>| why.clone().unwrap_or_else(|| "kept".to_owned());
         self.heard.borrow().iter().map(words).collect()
     }
 }

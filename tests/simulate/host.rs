@@ -11,7 +11,7 @@ use pagehand::agent::ToolRequest;
 use pagehand::protocol::{
     Answer, ContextItem, Delta, Entry, Event, Message, Millis, ModelEvent, ModelRequest, Names, Outcome, ToolCallId,
 };
-use pagehand::session::{Batch, Host, Kept, Store, StoreError, Writer, Written};
+use pagehand::session::{Batch, Host, Store, StoreError, Writer, Written};
 use pagehand::tools::error;
 use serde_json::json;
 
@@ -66,16 +66,13 @@ impl Page {
     pub(crate) fn new(world: &Rc<World>, life: &Rc<Life>, next: u32, earlier: Vec<Entry>) -> Self {
         let shelf = Shelf { world: Rc::clone(world), life: Rc::clone(life) };
         let (told, alive) = (Rc::clone(world), Rc::clone(life));
-        let heard = Box::new(move |kept| {
-            if alive.ghost.get() && kept != Kept::Yes {
+        let heard = Rc::new(move |why: Option<String>| {
+            if alive.ghost.get() && why.is_some() {
                 // Where lines can not be kept nothing fences it but the loss of its lock.
                 alive.alive.set(false);
             }
             if alive.alive.get() && !alive.ghost.get() {
-                told.told(&Event::Saving(match kept {
-                    Kept::Yes => None,
-                    Kept::No(why) => Some(why),
-                }));
+                told.told(&Event::Saving(why));
             }
         });
         let writer = Rc::new(Writer::new(shelf, next, heard));

@@ -248,8 +248,8 @@ pub(super) enum Deed {
     Delete(&'static str, Range),
 }
 
-/// Keys from one up to and without another; all of them where there is none.
-pub(super) type Range = Option<(JsValue, JsValue)>;
+/// Keys from one up to and without another.
+pub(super) type Range = (JsValue, JsValue);
 
 impl Deed {
     /// Puts a text under a key.
@@ -257,28 +257,23 @@ impl Deed {
         Self::Put(store, key, JsValue::from_str(text))
     }
 
-    fn begin(&self, transaction: &Transaction) -> Result<Option<IdbRequest>, Error> {
+    fn begin(&self, transaction: &Transaction) -> Result<IdbRequest, Error> {
         let store = |name: &str| transaction.object_store(name);
-        Ok(Some(match self {
+        Ok(match self {
             Self::Get(name, key) => store(name)?.get(Query::Key(key.clone()))?.into(),
-            Self::All(name, keys) => store(name)?.get_all(query(keys)?, None)?.into(),
-            Self::Keys(name, keys) => store(name)?.get_all_keys(query(keys)?, None)?.into(),
+            Self::All(name, keys) => store(name)?.get_all(Some(query(keys)?), None)?.into(),
+            Self::Keys(name, keys) => store(name)?.get_all_keys(Some(query(keys)?), None)?.into(),
             Self::LastKey(name, keys) => {
-                store(name)?.open_key_cursor(query(keys)?, Some(CursorDirection::Prev))?.into()
+                store(name)?.open_key_cursor(Some(query(keys)?), Some(CursorDirection::Prev))?.into()
             }
             Self::Add(name, key, text) => store(name)?.add(&JsValue::from_str(text), Some(key))?.into(),
             Self::Put(name, key, value) => store(name)?.put(value, Some(key))?.into(),
-            Self::Delete(name, keys) => match query(keys)? {
-                Some(keys) => store(name)?.delete(keys)?.into(),
-                None => return Ok(None),
-            },
-        }))
+            Self::Delete(name, keys) => store(name)?.delete(query(keys)?)?.into(),
+        })
     }
 
     async fn perform(&self, transaction: &Transaction) -> Result<JsValue, Failed> {
-        let Some(request) = self.begin(transaction).map_err(|error| Failed::of(&error))? else {
-            return Ok(JsValue::UNDEFINED);
-        };
+        let request = self.begin(transaction).map_err(|error| Failed::of(&error))?;
         let result = settled(&request).await?;
         Ok(match self {
             // A cursor stands on it.
@@ -301,10 +296,8 @@ async fn settled(request: &IdbRequest) -> Result<JsValue, Failed> {
     }
 }
 
-fn query(keys: &Range) -> Result<Option<Query>, Error> {
-    let range =
-        |(from, to): &(JsValue, JsValue)| KeyRange::bound(from, to, Some(false), Some(true)).map(Query::KeyRange);
-    keys.as_ref().map(range).transpose()
+fn query((from, to): &Range) -> Result<Query, Error> {
+    KeyRange::bound(from, to, Some(false), Some(true)).map(Query::KeyRange)
 }
 
 impl Connection {

@@ -33,7 +33,7 @@ impl Store for Lines {
         // Following a line twice changes nothing: what fails is tried again.
         let changed =
             (batch.first..).zip(batch.entries.iter()).filter(|(at, entry)| row.follow(*at, entry)).count() > 0;
-        let row = changed.then(|| row.to_json().to_string());
+        let row = changed.then(|| put_row(&self.thread, &row));
         let lines: Vec<String> = batch.entries.iter().map(|entry| entry.to_json().to_string()).collect();
         let (database, thread, seen) = (self.database.clone(), self.thread.clone(), Rc::clone(&self.seen));
         let access = if batch.strict { Access::Strict } else { Access::Write };
@@ -76,11 +76,11 @@ async fn add_lines(
     access: Access,
     first: u32,
     lines: Vec<String>,
-    row: Option<String>,
+    row: Option<Deed>,
 ) -> Result<(), StoreError> {
     let add = |(number, text): (u32, String)| Deed::Add(LINES, line_key(&thread.0, number), text);
     let mut deeds: Vec<Deed> = (first..).zip(lines).map(add).collect();
-    deeds.extend(row.map(|row| put_row(&thread.0, &row)));
+    deeds.extend(row);
     database.run(access, deeds).await.map(drop)
 }
 
@@ -109,5 +109,5 @@ pub(super) fn line_key(thread: &str, number: u32) -> JsValue {
 
 // The keys of a thread's lines from one number up to another.
 pub(super) fn lines_of(thread: &str, from: u32, to: u32) -> Range {
-    Some((line_key(thread, from), line_key(thread, to)))
+    (line_key(thread, from), line_key(thread, to))
 }

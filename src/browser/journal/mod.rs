@@ -30,16 +30,13 @@ use wasm_bindgen::JsValue;
 
 use crate::browser::{clock, sleep};
 use crate::protocol::{Entry, ThreadId};
-use crate::session::{Kept, StoreError, Writer, Written};
+use crate::session::{StoreError, Told, Writer, Written};
 use database::{ARTIFACTS, Access, DAMAGED, Deed, LINES, THREADS};
 use lines::{Lines, entry_of, line_key, lines_of, read_lines};
 use row::FORMAT;
 
 // What is shown at first is at least so many lines long, where there are so many.
 const SHOWN: u32 = 120;
-
-/// Hears whether lines are kept.
-pub type Told = Rc<dyn Fn(Kept)>;
 
 /// The journal of one thread.
 pub struct Journal {
@@ -148,8 +145,7 @@ impl Journal {
             // What was read just now was read by the present one.
             seen: Rc::new(Cell::new(self.database.connections())),
         };
-        let writer = Writer::new(store, next, Box::new(move |kept| told(kept)));
-        self.writer.replace(Some(Rc::new(writer)));
+        self.writer.replace(Some(Rc::new(Writer::new(store, next, told))));
     }
 
     /// Adds a line, to be written soon.
@@ -177,9 +173,9 @@ impl Journal {
     /// Keeps what is known of the thread as it is now, where there is anything of it.
     pub async fn save_row(&self) {
         if self.lines() > 0 && !self.retired.get() {
-            let row = self.row.borrow().to_json().to_string();
+            let deeds = vec![self.put_row()];
             // Where it fails it is written again with the next line that changes it.
-            let _ = self.database.run(Access::Write, vec![put_row(&self.thread.0, &row)]).await;
+            let _ = self.database.run(Access::Write, deeds).await;
         }
     }
 
@@ -241,9 +237,8 @@ impl Journal {
         if self.retired.get() {
             return true;
         }
-        let row = self.row.borrow().to_json().to_string();
         let key = artifact_key(&self.thread.0, &key, version);
-        let deeds = vec![Deed::put(ARTIFACTS, key, &text), put_row(&self.thread.0, &row)];
+        let deeds = vec![Deed::put(ARTIFACTS, key, &text), self.put_row()];
         self.database.run(Access::Write, deeds).await.is_ok()
     }
 
@@ -260,6 +255,10 @@ impl Journal {
     pub async fn retire(&self) -> Result<(), String> {
         self.retired.set(true);
         Shelf::new(&self.database).delete(&self.thread).await
+    }
+
+    fn put_row(&self) -> Deed {
+        put_row(&self.thread, &self.row.borrow())
     }
 
     async fn read_end(&self) -> Result<(Opened, u32), OpenError> {
@@ -310,14 +309,13 @@ impl Journal {
     // What can not be read is not lost either: a later version may know better.
     async fn put_aside(&self, from: u32) -> Result<(), StoreError> {
         self.row.borrow_mut().checkpoints.retain(|number| *number < from);
-        let row = self.row.borrow().to_json().to_string();
         let range = lines_of(&self.thread.0, from, u32::MAX);
         let read = vec![Deed::Keys(LINES, range.clone()), Deed::All(LINES, range.clone())];
         let read = self.database.run(Access::Read, read).await?;
         let (keys, values) = (Array::from(&read[0]), Array::from(&read[1]));
         let mut deeds: Vec<Deed> =
             keys.iter().zip(values.iter()).map(|(key, value)| Deed::Put(DAMAGED, key, value)).collect();
-        deeds.extend([Deed::Delete(LINES, range), put_row(&self.thread.0, &row)]);
+        deeds.extend([Deed::Delete(LINES, range), self.put_row()]);
         self.database.run(Access::Strict, deeds).await.map(drop)
     }
 }
@@ -338,8 +336,8 @@ fn start_before(checkpoints: &[u32], to: u32) -> u32 {
     checkpoints.iter().rev().copied().find(|at| *at < to).unwrap_or(0)
 }
 
-fn put_row(thread: &str, row: &str) -> Deed {
-    Deed::put(THREADS, JsValue::from_str(thread), row)
+fn put_row(thread: &ThreadId, row: &Row) -> Deed {
+    Deed::put(THREADS, JsValue::from_str(&thread.0), &row.to_json().to_string())
 }
 
 fn artifact_key(thread: &str, name: &str, version: u32) -> JsValue {

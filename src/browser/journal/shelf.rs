@@ -88,7 +88,7 @@ impl Shelf {
     /// Why it could not be forgotten, for the user.
     pub async fn delete(&self, thread: &ThreadId) -> Result<(), String> {
         let thread = JsValue::from_str(&thread.0);
-        let mut deeds = vec![Deed::Delete(THREADS, Some((thread.clone(), behind(&thread))))];
+        let mut deeds = vec![Deed::Delete(THREADS, (thread.clone(), behind(&thread)))];
         deeds.extend([LINES, ARTIFACTS, DAMAGED].map(|store| Deed::Delete(store, all_of(&thread))));
         self.database.run(Access::Write, deeds).await.map(drop).map_err(StoreError::into_words)
     }
@@ -173,7 +173,7 @@ impl Shelf {
 
     // The latest first.
     async fn rows(&self) -> Vec<(ThreadId, Row)> {
-        let deeds = vec![Deed::Keys(THREADS, None), Deed::All(THREADS, None)];
+        let deeds = vec![Deed::Keys(THREADS, all_texts()), Deed::All(THREADS, all_texts())];
         let Ok(read) = self.database.run(Access::Read, deeds).await else { return Vec::new() };
         let thread = |(key, row): (JsValue, JsValue)| Some((ThreadId(key.as_string()?), Row::from_json(&json(&row)?)));
         let (keys, texts) = (Array::from(&read[0]), Array::from(&read[1]));
@@ -281,9 +281,14 @@ fn json(text: &JsValue) -> Option<Value> {
     serde_json::from_str(&text.as_string()?).ok()
 }
 
-// Every key that begins with the thread's id: in the order of keys, a list stands behind all numbers and texts.
+// Every key that is a text. In the order of keys, a list stands behind all numbers and texts.
+fn all_texts() -> Range {
+    (JsValue::from_str(""), Array::new().into())
+}
+
+// Every key that begins with the thread's id.
 fn all_of(thread: &JsValue) -> Range {
-    Some((Array::of1(thread).into(), Array::of2(thread, &Array::new()).into()))
+    (Array::of1(thread).into(), Array::of2(thread, &Array::new()).into())
 }
 
 // The first text behind another.

@@ -143,7 +143,7 @@ impl App {
         let PageTool { definition, run, editor } = tool;
         let name = definition.name.clone();
         self.inner.catalog.borrow_mut().registry.register(vec![in_page(definition, editor)])?;
-        self.inner.tools.insert(&name, run);
+        self.inner.page.tools.insert(&name, run);
         self.publish();
         self.ask_about_own();
         Ok(())
@@ -173,7 +173,7 @@ impl App {
         }
         drop(catalog);
         for (name, run) in runs {
-            self.inner.tools.insert(&name, run);
+            self.inner.page.tools.insert(&name, run);
         }
         self.publish();
         self.ask_about_own();
@@ -187,7 +187,7 @@ impl App {
             (catalog.registry.close_toolset(name), catalog.closers.remove(name))
         };
         for name in &names {
-            self.inner.tools.remove(name);
+            self.inner.page.tools.remove(name);
         }
         if let Some(close) = &close {
             close();
@@ -218,7 +218,7 @@ impl App {
         if theirs || !self.inner.catalog.borrow_mut().registry.unregister(name) {
             return false;
         }
-        self.inner.tools.remove(name);
+        self.inner.page.tools.remove(name);
         self.publish();
         true
     }
@@ -258,14 +258,14 @@ impl App {
             .collect();
         report["calls"] = counts["calls"].take();
         report["unknown"] = counts["unknown"].take();
-        let refused = catalog.all_refused(&self.inner.options.profile);
+        let refused = catalog.all_refused(&self.inner.page.options.profile);
         report["refused"] = refused.into_iter().map(Value::from).collect();
         report
     }
 
     pub(super) fn load_served(&self) {
         let app = self.clone();
-        *self.inner.services.drifted.borrow_mut() = Some(Rc::new(move || {
+        *self.inner.page.services.drifted.borrow_mut() = Some(Rc::new(move || {
             let app = app.clone();
             leptos::task::spawn_local(async move { app.take_up_changes().await });
         }));
@@ -308,7 +308,7 @@ impl App {
     }
 
     async fn list(&self) -> Option<Served> {
-        let listing = pin!(self.inner.gateway.served());
+        let listing = pin!(self.inner.page.gateway.served());
         let words = match select(listing, sleep(LIST_MS)).await {
             Either::Left((Ok(served), _)) => return Some(served),
             Either::Left((Err(words), _)) => words,
@@ -335,7 +335,7 @@ impl App {
     }
 
     fn tell_of_refused(&self) {
-        let refused = self.inner.catalog.borrow().all_refused(&self.inner.options.profile).join("; ");
+        let refused = self.inner.catalog.borrow().all_refused(&self.inner.page.options.profile).join("; ");
         self.store.tools_notice.set((!refused.is_empty()).then(|| format!("Some tools can not be used: {refused}")));
     }
 
@@ -355,7 +355,7 @@ impl App {
             if own.is_empty() || !app.inner.served.get() || !current() {
                 return;
             }
-            let refused = app.inner.gateway.refusals(&own).await;
+            let refused = app.inner.page.gateway.refusals(&own).await;
             if current() {
                 app.take_refusals(&refused);
             }

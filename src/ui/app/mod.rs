@@ -21,7 +21,7 @@ use web_sys::HtmlElement;
 
 use crate::agent::{Decision, Limits};
 use crate::browser::tools::{BrowserTools, built_in};
-use crate::browser::{Database, Gateway, Network, PageLife, Services, Watcher, current_thread, had_thread};
+use crate::browser::{Database, Gateway, Listener, Services, Watcher, current_thread, had_thread};
 use crate::protocol::{Answer, Event, ThreadId, ToolCallId};
 use crate::session::Handle;
 use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
@@ -67,14 +67,20 @@ pub struct App {
     inner: SendWrapper<Rc<Inner>>,
 }
 
-struct Inner {
+/// The page that threads live in: what each of them is given.
+struct Page {
     options: Options,
     gateway: Gateway,
     tools: Rc<BrowserTools>,
-    catalog: RefCell<Catalog>,
     services: Services,
     watcher: Watcher,
     database: Database,
+    store: Store,
+}
+
+struct Inner {
+    page: Rc<Page>,
+    catalog: RefCell<Catalog>,
     thread: RefCell<Thread>,
     facts: RefCell<Facts>,
     policy: RefCell<Option<Policy>>,
@@ -83,10 +89,8 @@ struct Inner {
     served: Cell<bool>,
     /// Whether it is being asked to.
     listing: Cell<bool>,
-    /// Hears of the page being left, and of its coming back out of the browser's cache.
-    life: RefCell<Option<PageLife>>,
-    /// Hears of the network going and coming.
-    network: RefCell<Option<Network>>,
+    /// Hear of the page being left and coming back, of the network going and coming.
+    listeners: RefCell<Vec<Listener>>,
 }
 
 impl App {
@@ -111,48 +115,34 @@ impl App {
             }
             watcher(event);
         });
-        let gateway = Gateway::new(&options.gateway);
-        let services = Services::default();
         let name = if options.database.is_empty() { "pagehand" } else { &options.database };
-        let database = Database::new(name);
         let asked = (!options.thread.is_empty()).then(|| ThreadId(options.thread.clone()));
         let up = match asked.or_else(|| current_thread(&options.name)) {
             Some(id) => Up { by_force: options.restarted && had_thread(&id), ..Up::known(id) },
             None => Up::fresh(),
         };
-        let inner = Rc::new_cyclic(|app| {
-            let parts = threads::Parts {
-                options: &options,
-                gateway: &gateway,
-                tools: &tools,
-                database: &database,
-                services: &services,
-                watcher: &watcher,
-                store: &store,
-                app,
-            };
-            let thread = parts.start(&up);
-            Inner {
-                gateway,
-                tools,
-                catalog: RefCell::new(catalog),
-                services,
-                watcher,
-                database,
-                thread: RefCell::new(thread),
-                facts: RefCell::default(),
-                policy: RefCell::default(),
-                metrics,
-                served: Cell::new(false),
-                listing: Cell::new(false),
-                life: RefCell::default(),
-                network: RefCell::default(),
-                options,
-            }
+        let page = Rc::new(Page {
+            gateway: Gateway::new(&options.gateway),
+            tools,
+            services: Services::default(),
+            watcher,
+            database: Database::new(name),
+            store: store.clone(),
+            options,
+        });
+        let inner = Rc::new_cyclic(|app| Inner {
+            catalog: RefCell::new(catalog),
+            thread: RefCell::new(page.start(&up, app)),
+            facts: RefCell::default(),
+            policy: RefCell::default(),
+            metrics,
+            served: Cell::new(false),
+            listing: Cell::new(false),
+            listeners: RefCell::default(),
+            page,
         });
         let app = Self { store, inner: SendWrapper::new(inner) };
-        app.hear_page_life();
-        app.hear_network();
+        app.listen();
         app.load_served();
         app.publish();
         app
@@ -205,9 +195,8 @@ impl App {
     pub fn close(&self) {
         self.inner.thread.borrow_mut().handle = Handle::closed();
         self.inner.thread.borrow().leave();
-        self.inner.services.drifted.take();
-        self.inner.life.take();
-        self.inner.network.take();
+        self.inner.page.services.drifted.take();
+        self.inner.listeners.take();
         self.inner.catalog.borrow_mut().close_all();
     }
 
@@ -220,7 +209,7 @@ impl App {
     /// What the page says of itself to its tools.
     #[must_use]
     pub fn services(&self) -> &Services {
-        &self.inner.services
+        &self.inner.page.services
     }
 
     /// What the host says of the session, from the next model call on.
@@ -231,10 +220,10 @@ impl App {
 
     /// Who is signed in. What tools remember of them is read anew; a thread of somebody else is put away.
     pub fn set_user(&self, user: serde_json::Value) {
-        let before = self.inner.services.user_id();
-        *self.inner.services.user.borrow_mut() = user;
-        self.inner.services.user_is_stated.set(true);
-        let now = self.inner.services.user_id();
+        let before = self.inner.page.services.user_id();
+        *self.inner.page.services.user.borrow_mut() = user;
+        self.inner.page.services.user_is_stated.set(true);
+        let now = self.inner.page.services.user_id();
         if now != before {
             self.handle().forget_grants();
         }
@@ -269,7 +258,7 @@ impl App {
         self.store.registry.set(Arc::clone(&registry));
         let handle = self.handle();
         handle.listing(self.inner.listing.get());
-        if let Some(state) = crate::browser::shared_state::load(&self.inner.services.user_id()) {
+        if let Some(state) = crate::browser::shared_state::load(&self.inner.page.services.user_id()) {
             handle.state(state);
         }
         handle.facts(self.inner.facts.borrow().clone());

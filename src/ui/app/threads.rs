@@ -6,15 +6,12 @@ use send_wrapper::SendWrapper;
 use serde_json::Value;
 
 use crate::agent::Transcript;
-use crate::browser::tools::BrowserTools;
 use crate::browser::{
-    Channel, Database, Gateway, ImportError, Life, Network, PageLife, PageWord, Services, Shelf, ThreadInfo, Watcher,
-    fresh_thread, set_current_thread,
+    Channel, ImportError, Life, Listener, PageWord, Shelf, ThreadInfo, fresh_thread, set_current_thread,
 };
 use crate::protocol::ThreadId;
-use crate::ui::Store;
 use crate::ui::app::thread::{Hooks, Thread, start};
-use crate::ui::app::{App, Inner, Options};
+use crate::ui::app::{App, Inner, Page};
 
 /// A thread to be put up.
 pub(super) struct Up {
@@ -37,20 +34,8 @@ impl Up {
     }
 }
 
-/// The page a thread lives in.
-pub(super) struct Parts<'a> {
-    pub(super) options: &'a Options,
-    pub(super) gateway: &'a Gateway,
-    pub(super) tools: &'a Rc<BrowserTools>,
-    pub(super) database: &'a Database,
-    pub(super) services: &'a Services,
-    pub(super) watcher: &'a Watcher,
-    pub(super) store: &'a Store,
-    pub(super) app: &'a Weak<Inner>,
-}
-
-impl Parts<'_> {
-    pub(super) fn start(&self, up: &Up) -> Thread {
+impl Page {
+    pub(super) fn start(self: &Rc<Self>, up: &Up, app: &Weak<Inner>) -> Thread {
         if up.remembered {
             set_current_thread(&self.options.name, &up.id);
         }
@@ -58,17 +43,17 @@ impl Parts<'_> {
         self.store.following.set(false);
         self.store.saving.set(None);
         self.store.notice.set(None);
-        start(up, self, hooks(self.app, self.store))
+        start(up, self, hooks(app))
     }
 }
 
-fn hooks(app: &Weak<Inner>, store: &Store) -> Hooks {
-    let [owned, resuming, replaced] = [(); 3].map(|()| (Weak::clone(app), store.clone()));
+fn hooks(app: &Weak<Inner>) -> Hooks {
+    let [owned, resuming, replaced] = [(); 3].map(|()| Weak::clone(app));
     Hooks {
-        owned: Rc::new(move || App::with(&owned.0, &owned.1, App::publish)),
-        resume: Rc::new(move || App::with(&resuming.0, &resuming.1, App::resume)),
+        owned: Rc::new(move || App::with(&owned, App::publish)),
+        resume: Rc::new(move || App::with(&resuming, App::resume)),
         gone: Rc::new(move |why, waiting| {
-            App::with(&replaced.0, &replaced.1, |app| {
+            App::with(&replaced, |app| {
                 // The tab keeps one that can not be read in mind: it may be there again after a reload.
                 app.put_up(&Up { remembered: why.is_none(), ..Up::fresh() });
                 app.store.notice.set(why);
@@ -80,16 +65,16 @@ fn hooks(app: &Weak<Inner>, store: &Store) -> Hooks {
 
 impl App {
     // For who hears of something: an app that is gone does nothing about it.
-    fn with(inner: &Weak<Inner>, store: &Store, act: impl FnOnce(&Self)) {
+    fn with(inner: &Weak<Inner>, act: impl FnOnce(&Self)) {
         if let Some(inner) = inner.upgrade() {
-            act(&Self { store: store.clone(), inner: SendWrapper::new(inner) });
+            act(&Self { store: inner.page.store.clone(), inner: SendWrapper::new(inner) });
         }
     }
 
     /// Ends what is at work and begins an empty thread. The old one is kept.
     pub fn new_thread(&self) {
         self.open_fresh();
-        let (shelf, user) = (Shelf::new(&self.inner.database), self.inner.services.user_id());
+        let (shelf, user) = (Shelf::new(&self.inner.page.database), self.inner.page.services.user_id());
         leptos::task::spawn_local(async move { shelf.prune(&user).await });
     }
 
@@ -104,7 +89,7 @@ impl App {
 
     /// The threads of whoever is signed in, the latest first.
     pub async fn threads(&self) -> Vec<ThreadInfo> {
-        Shelf::new(&self.inner.database).list(&self.inner.services.user_id()).await
+        Shelf::new(&self.inner.page.database).list(&self.inner.page.services.user_id()).await
     }
 
     /// Forgets a thread for good, in every tab; the one that is up makes room for an empty one first.
@@ -118,7 +103,7 @@ impl App {
             self.open_fresh();
             journal.retire().await
         } else {
-            Shelf::new(&self.inner.database).delete(&id).await
+            Shelf::new(&self.inner.page.database).delete(&id).await
         };
         if let (Ok(()), Some(elsewhere)) = (&deleted, elsewhere) {
             elsewhere.post(&PageWord::Deleted);
@@ -130,7 +115,7 @@ impl App {
     pub async fn export(&self) -> Option<Value> {
         let journal = Rc::clone(&self.inner.thread.borrow().journal);
         journal.flush().await;
-        Shelf::new(&self.inner.database).export(&self.thread(), journal.waiting()).await
+        Shelf::new(&self.inner.page.database).export(&self.thread(), journal.waiting()).await
     }
 
     /// Keeps the thread of a file and opens it.
@@ -138,7 +123,7 @@ impl App {
     /// # Errors
     /// What is wrong with the file, and where.
     pub async fn import(&self, file: &Value) -> Result<ThreadId, ImportError> {
-        let id = Shelf::new(&self.inner.database).import(file, &self.inner.services.user_id()).await?;
+        let id = Shelf::new(&self.inner.page.database).import(file, &self.inner.page.services.user_id()).await?;
         self.open_thread(id.clone());
         Ok(id)
     }
@@ -185,32 +170,29 @@ impl App {
         }
     }
 
-    pub(super) fn hear_page_life(&self) {
-        let (inner, store) = (Rc::downgrade(&self.inner), self.store.clone());
-        *self.inner.life.borrow_mut() = PageLife::listen(move |life| {
-            Self::with(&inner, &store, |app| match life {
+    pub(super) fn listen(&self) {
+        let [lives, online] = [(); 2].map(|()| Rc::downgrade(&self.inner));
+        let of_page = Listener::of_page(move |life| {
+            Self::with(&lives, |app| match life {
                 // Neither a lock nor a connection may keep the page out of the cache, or the next one waiting.
                 Life::Left => {
                     app.inner.thread.borrow().leave();
-                    app.inner.database.close();
+                    app.inner.page.database.close();
                 }
                 // Another page of this tab may have gone on.
                 Life::Returned => app.put_up(&Up::known(app.thread())),
             });
         });
-    }
-
-    pub(super) fn hear_network(&self) {
-        let (inner, store) = (Rc::downgrade(&self.inner), self.store.clone());
-        *self.inner.network.borrow_mut() = Network::listen(move |online| {
-            Self::with(&inner, &store, |app| {
-                app.handle().online(online);
+        let of_network = Listener::of_network(move |is_there| {
+            Self::with(&online, |app| {
+                app.handle().online(is_there);
                 // A panel that was opened without a network knows no tools of the gateway yet.
-                if online {
+                if is_there {
                     app.ensure_listed();
                 }
             });
         });
+        self.inner.listeners.borrow_mut().extend(of_page.into_iter().chain(of_network));
     }
 
     fn open_fresh(&self) {
@@ -220,22 +202,11 @@ impl App {
 
     // In place of the thread that was there.
     fn put_up(&self, up: &Up) {
-        let inner = &self.inner;
-        let parts = Parts {
-            options: &inner.options,
-            gateway: &inner.gateway,
-            tools: &inner.tools,
-            database: &inner.database,
-            services: &inner.services,
-            watcher: &inner.watcher,
-            store: &self.store,
-            app: &Rc::downgrade(inner),
-        };
         if up.fresh {
             self.store.load(&Transcript::default(), None);
         }
-        let thread = parts.start(up);
-        *inner.thread.borrow_mut() = thread;
+        let thread = self.inner.page.start(up, &Rc::downgrade(&self.inner));
+        *self.inner.thread.borrow_mut() = thread;
     }
 
     // It waits for the tools.

@@ -67,7 +67,7 @@ impl Life {
                     stands_back = Box::pin(pending());
                     claim = Claim::new(&self.lock_name(), false);
                 }
-                Turn::Heard(PageWord::Event(event)) if self.shown.get() => self.store.apply(&event),
+                Turn::Heard(PageWord::Event(event)) if self.shown.get() => self.page.store.apply(&event),
                 // Another page owns it now.
                 Turn::Heard(PageWord::Began) => {
                     if !self.catch_up(channel.as_ref()).await {
@@ -111,8 +111,8 @@ impl Life {
         };
         let Some(mut opened) = self.read(now.as_ref().map(|(lines, ..)| *lines)).await else {
             if self.shown.get() {
-                self.store.opening.set(false);
-                self.store.notice.set(Some(words::UNREAD.to_owned()));
+                self.page.store.opening.set(false);
+                self.page.store.notice.set(Some(words::UNREAD.to_owned()));
             }
             return true;
         };
@@ -124,9 +124,9 @@ impl Life {
         }
         self.show(&Transcript::of(&opened.entries), &opened, None);
         if let Some((_, running, events)) = now.filter(|_| self.shown.get()) {
-            self.store.running.set(running);
+            self.page.store.running.set(running);
             for event in &events {
-                self.store.apply(event);
+                self.page.store.apply(event);
             }
         }
         true

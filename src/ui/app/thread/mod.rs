@@ -22,15 +22,14 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::{Either, select};
 
 use crate::agent::{Input, Transcript};
-use crate::browser::tools::BrowserTools;
 use crate::browser::{
-    Artifacts, Channel, Claim, Gateway, Journal, Lock, Mirror, Opened, PageWord, ThreadServices, Watcher, sleep,
+    Artifacts, Channel, Claim, Journal, Lock, Mirror, Opened, PageWord, ThreadServices, Watcher, sleep,
 };
 use crate::protocol::{EndReason, Event, ThreadId};
 use crate::session::{Handle, Inputs};
-use crate::ui::app::Options;
-use crate::ui::app::threads::{Parts, Up};
-use crate::ui::{Store, words};
+use crate::ui::app::Page;
+use crate::ui::app::threads::Up;
+use crate::ui::words;
 
 // A page that is being left frees its threads a moment after the next one asks for them.
 const FIRST_CLAIM_MS: u64 = 250;
@@ -99,26 +98,22 @@ impl Thread {
 }
 
 /// Opens a thread in a page.
-pub(super) fn start(up: &Up, page: &Parts<'_>, hooks: Hooks) -> Thread {
+pub(super) fn start(up: &Up, page: &Rc<Page>, hooks: Hooks) -> Thread {
     let id = &up.id;
-    let Parts { options, gateway, tools, database, services: shared, watcher, store, .. } = *page;
     let (handle, inputs) = Handle::channel();
     let (orders, ordered) = unbounded();
     let (hear, heard) = unbounded();
     let (shown, mirror) = (Rc::new(Cell::new(true)), Mirror::default());
-    let journal = Rc::new(Journal::new(database, id));
-    let told = watcher_of(store, &shown, &mirror, &journal, watcher);
-    let services = ThreadServices::new(shared.clone(), Rc::new(Artifacts::of(&journal)), told);
+    let journal = Rc::new(Journal::new(&page.database, id));
+    let told = watcher_of(page, &shown, &mirror, &journal);
+    let services = ThreadServices::new(page.services.clone(), Rc::new(Artifacts::of(&journal)), told);
     let life = Life {
         id: id.clone(),
         fresh: up.fresh,
         by_force: up.by_force,
-        options: options.clone(),
-        gateway: gateway.clone(),
-        tools: Rc::clone(tools),
+        page: Rc::clone(page),
         services: services.clone(),
         journal: Rc::clone(&journal),
-        store: store.clone(),
         shown: Rc::clone(&shown),
         mirror,
         hear,
@@ -133,24 +128,17 @@ pub(super) fn start(up: &Up, page: &Parts<'_>, hooks: Hooks) -> Thread {
 }
 
 // Events go to the views while the thread is shown, to the pages that follow, and to whoever listens in this one.
-fn watcher_of(
-    store: &Store,
-    shown: &Rc<Cell<bool>>,
-    mirror: &Mirror,
-    journal: &Rc<Journal>,
-    watcher: &Watcher,
-) -> Watcher {
-    let (followed, visible, mirror) = (store.clone(), Rc::clone(shown), mirror.clone());
-    let (journal, watcher) = (Rc::clone(journal), Rc::clone(watcher));
+fn watcher_of(page: &Rc<Page>, shown: &Rc<Cell<bool>>, mirror: &Mirror, journal: &Rc<Journal>) -> Watcher {
+    let (page, shown, mirror, journal) = (Rc::clone(page), Rc::clone(shown), mirror.clone(), Rc::clone(journal));
     Rc::new(move |event: &Event| {
-        if visible.get() {
-            followed.apply(event);
+        if shown.get() {
+            page.store.apply(event);
             if let Some(line) = journal.take_mark() {
-                followed.mark(line);
+                page.store.mark(line);
             }
         }
         mirror.tell(event, journal.lines());
-        watcher(event);
+        (page.watcher)(event);
     })
 }
 
@@ -159,12 +147,9 @@ struct Life {
     id: ThreadId,
     fresh: bool,
     by_force: bool,
-    options: Options,
-    gateway: Gateway,
-    tools: Rc<BrowserTools>,
+    page: Rc<Page>,
     services: ThreadServices,
     journal: Rc<Journal>,
-    store: Store,
     shown: Rc<Cell<bool>>,
     mirror: Mirror,
     hear: UnboundedSender<PageWord>,
@@ -262,7 +247,7 @@ impl Life {
     // Of the thread on screen, and no other.
     fn set_following(&self, following: bool) {
         if self.shown.get() {
-            self.store.following.set(following);
+            self.page.store.following.set(following);
         }
     }
 
@@ -275,10 +260,10 @@ impl Life {
         if !self.shown.get() {
             return;
         }
-        self.store.load(transcript, ended);
-        self.store.earlier.set((self.journal.first() > 0).then(|| self.journal.first()));
+        self.page.store.load(transcript, ended);
+        self.page.store.earlier.set((self.journal.first() > 0).then(|| self.journal.first()));
         if opened.damaged {
-            self.store.notice.set(Some(words::DAMAGED.to_owned()));
+            self.page.store.notice.set(Some(words::DAMAGED.to_owned()));
         }
     }
 }

@@ -9,10 +9,10 @@ use futures::{FutureExt, StreamExt, select_biased};
 
 use crate::agent::{Config, Input, Run};
 use crate::browser::{
-    BrowserHost, Claim, Lock, Network, OpenError, Opened, PageWord, Told, random_seed, set_had_thread, sleep,
+    BrowserHost, Claim, Lock, OpenError, Opened, PageWord, is_online, random_seed, set_had_thread, sleep,
 };
 use crate::protocol::{Entry, Event};
-use crate::session::{Ended, Handle, Kept, drive};
+use crate::session::{Ended, Handle, Told, drive};
 use crate::ui::app::thread::{ATTEMPTS, Life, Next, Order, RELEASE_MS};
 use crate::ui::words;
 
@@ -21,7 +21,7 @@ impl Life {
         self.set_following(false);
         if self.shown.get() {
             // What another page could not write is its own affair no more.
-            self.store.saving.set(None);
+            self.page.store.saving.set(None);
         }
         let Some(mut opened) = self.open(by_force).await else { return Next::Closed };
         let user = self.journal.row().borrow().user.clone();
@@ -45,12 +45,12 @@ impl Life {
         if self.shown.get() {
             (self.hooks.owned)();
         }
-        self.stopping.iter().for_each(|handle| handle.online(Network::is_there()));
+        self.stopping.iter().for_each(|handle| handle.online(is_online()));
         self.stopping.iter().for_each(|handle| handle.say_again(waiting.clone()));
         if self.shown.get() {
             (self.hooks.resume)();
         }
-        let (gateway, tools) = (self.gateway.clone(), Rc::clone(&self.tools));
+        let (gateway, tools) = (self.page.gateway.clone(), Rc::clone(&self.page.tools));
         let host = BrowserHost::new(gateway, tools, Rc::clone(&self.journal), self.services.clone());
         let next = {
             let mut driving = pin!(drive(run, host, &mut self.inputs).fuse());
@@ -133,20 +133,16 @@ impl Life {
 
     fn told(&self) -> Told {
         let watcher = Rc::clone(&self.services.watcher);
-        Rc::new(move |kept| {
-            watcher(&Event::Saving(match kept {
-                Kept::Yes => None,
-                Kept::No(why) => Some(why),
-            }));
-        })
+        Rc::new(move |why| watcher(&Event::Saving(why)))
     }
 
     fn config(&self) -> Config {
+        let options = &self.page.options;
         Config {
-            agent: self.options.agent.clone(),
-            profile: self.options.profile.clone(),
-            instructions: self.options.instructions.clone(),
-            limits: self.options.limits,
+            agent: options.agent.clone(),
+            profile: options.profile.clone(),
+            instructions: options.instructions.clone(),
+            limits: options.limits,
             ..Config::new(self.id.clone(), random_seed())
         }
     }
