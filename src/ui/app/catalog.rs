@@ -3,7 +3,8 @@
 use std::pin::pin;
 use std::rc::Rc;
 
-use futures::future::{Either, select};
+use futures::FutureExt;
+use futures::future::{Either, abortable, select};
 use serde_json::Value;
 
 use crate::browser::tools::BrowserTool;
@@ -263,26 +264,25 @@ impl App {
         report
     }
 
-    pub(super) fn load_served(&self) {
+    /// Takes up what changes behind the gateway, as soon as a call finds that it has.
+    pub(super) fn hear_of_changes(&self) {
         let app = self.clone();
         *self.inner.page.services.drifted.borrow_mut() = Some(Rc::new(move || {
             let app = app.clone();
             leptos::task::spawn_local(async move { app.take_up_changes().await });
         }));
-        self.inner.listing.set(true);
-        let app = self.clone();
-        // Nobody waits for it once the panel is gone.
-        leptos::task::spawn_local_scoped_with_cancellation(async move { app.fetch_served().await });
     }
 
     /// Has the gateway list its tools, where it has not; a step waits for them.
     pub(super) fn ensure_listed(&self) {
-        if self.inner.served.get() || self.inner.listing.replace(true) {
+        if self.inner.served.get() || self.inner.listing.borrow().is_some() {
             return;
         }
         self.handle().listing(true);
         let app = self.clone();
-        leptos::task::spawn_local(async move { app.fetch_served().await });
+        let (listing, stop) = abortable(async move { app.fetch_served().await });
+        self.inner.listing.replace(Some(stop));
+        leptos::task::spawn_local(listing.map(drop));
     }
 
     async fn fetch_served(&self) {
@@ -291,7 +291,7 @@ impl App {
         {
             self.take(served);
         }
-        self.inner.listing.set(false);
+        self.inner.listing.take();
         self.handle().listing(false);
     }
 

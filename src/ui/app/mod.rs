@@ -16,6 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use futures::future::AbortHandle;
 use send_wrapper::SendWrapper;
 use web_sys::HtmlElement;
 
@@ -87,8 +88,8 @@ struct Inner {
     metrics: Rc<RefCell<Metrics>>,
     /// Whether the gateway has listed its tools.
     served: Cell<bool>,
-    /// Whether it is being asked to.
-    listing: Cell<bool>,
+    /// Stops asking it to; `None` where it is not being asked.
+    listing: RefCell<Option<AbortHandle>>,
     /// Hear of the page being left and coming back, of the network going and coming.
     listeners: RefCell<Vec<Listener>>,
 }
@@ -137,13 +138,14 @@ impl App {
             policy: RefCell::default(),
             metrics,
             served: Cell::new(false),
-            listing: Cell::new(false),
+            listing: RefCell::default(),
             listeners: RefCell::default(),
             page,
         });
         let app = Self { store, inner: SendWrapper::new(inner) };
         app.listen();
-        app.load_served();
+        app.hear_of_changes();
+        app.ensure_listed();
         app.publish();
         app
     }
@@ -197,6 +199,9 @@ impl App {
         self.inner.thread.borrow().leave();
         self.inner.page.services.drifted.take();
         self.inner.listeners.take();
+        if let Some(listing) = self.inner.listing.take() {
+            listing.abort();
+        }
         self.inner.catalog.borrow_mut().close_all();
     }
 
@@ -257,7 +262,7 @@ impl App {
         let registry = Arc::new(self.registry());
         self.store.registry.set(Arc::clone(&registry));
         let handle = self.handle();
-        handle.listing(self.inner.listing.get());
+        handle.listing(self.inner.listing.borrow().is_some());
         if let Some(state) = crate::browser::shared_state::load(&self.inner.page.services.user_id()) {
             handle.state(state);
         }
