@@ -56,10 +56,15 @@ impl Refusal {
     }
 }
 
+/// An error as the gateway answers it; what is for the operator stays here.
+pub(super) fn told(error: &ToolError) -> Value {
+    let ToolError { code, message, retryable, .. } = error;
+    json!({ "error": { "code": code, "message": message, "retryable": retryable } })
+}
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let ToolError { code, message, retryable, .. } = self.error;
-        let mut body = json!({ "error": { "code": code, "message": message, "retryable": retryable } });
+        let mut body = told(&self.error);
         if let Some(beside) = self.beside {
             let (name, value) = *beside;
             body[name] = value;

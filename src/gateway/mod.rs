@@ -43,6 +43,7 @@ mod openapi;
 mod router;
 mod served;
 mod site;
+mod sqlite;
 mod sse;
 mod state;
 pub mod tools;

@@ -11,7 +11,7 @@ use tracing::{info, warn};
 
 use crate::gateway::calls::Finished;
 use crate::gateway::catalog::Served;
-use crate::gateway::error::Refusal;
+use crate::gateway::error::{Refusal, told};
 use crate::gateway::state::Gateway;
 use crate::protocol::{Delta, Job, Outcome, Settled, ToolError, delta_to_json};
 use crate::tools::{Definition, error};
@@ -31,7 +31,7 @@ pub(super) struct Tag {
 /// Of a call whose task is gone: the gateway is shutting down.
 pub(super) fn lost(name: &str) -> Finished {
     let error = error::tool_error(name, "the gateway stopped before it ended; whether it took effect is unknown");
-    Finished { status: StatusCode::INTERNAL_SERVER_ERROR, body: json!({ "error": told(&error) }) }
+    Finished { status: StatusCode::INTERNAL_SERVER_ERROR, body: told(&error) }
 }
 
 impl IntoResponse for Finished {
@@ -47,7 +47,7 @@ impl Tag {
         let outcome = self.checked(gateway, outcome);
         let (word, mut body) = match &outcome {
             Outcome::Result(result) => ("ok", json!({ "result": result })),
-            Outcome::Error(error) => (error.code.as_ref(), json!({ "error": told(error) })),
+            Outcome::Error(error) => (error.code.as_ref(), told(error)),
             Outcome::Interim(Job { id, state }) => ("", json!({ "job": { "id": id, "state": state } })),
             Outcome::NeedsApproval { reason, payload } => {
                 ("needs_approval", json!({ "needsApproval": { "reason": reason, "payload": payload } }))
@@ -137,8 +137,4 @@ fn settled(definition: &Definition, outcome: &str, ms: u64, alias: Option<String
         ms,
         alias,
     }
-}
-
-fn told(error: &ToolError) -> Value {
-    json!({ "code": error.code, "message": error.message, "retryable": error.retryable })
 }

@@ -1,9 +1,10 @@
 //! The record's file: opened, and brought to the shape of this version. Knows nothing of what is in it.
 
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
+
+use crate::gateway::sqlite;
 
 // "phca": which file is ours, as SQLite's own header has it.
 const APPLICATION: i64 = 0x7068_6361;
@@ -18,21 +19,13 @@ const STEPS: &[&str] = &["CREATE TABLE calls (
     CREATE INDEX calls_by_time ON calls(at, size);"];
 
 pub(super) fn open(path: Option<&Path>) -> Result<Connection, String> {
-    let place = path.map_or("memory".to_owned(), |path| path.display().to_string());
-    let connect = || -> rusqlite::Result<Connection> {
-        let Some(path) = path else { return Connection::open_in_memory() };
-        let connection = Connection::open(path)?;
-        connection.busy_timeout(Duration::from_secs(5))?;
-        Ok(connection)
-    };
+    let place = sqlite::place(path);
     let in_words = |why: rusqlite::Error| format!("the calls in {place} can not be opened: {why}");
-    let mut connection = connect().map_err(in_words)?;
+    let mut connection = sqlite::connect(path).map_err(in_words)?;
     prepare(&mut connection)
         .map_err(in_words)?
         .map_err(|why| format!("the calls in {place} can not be used: {why}"))?;
-    if path.is_some() {
-        connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(in_words)?;
-    }
+    sqlite::share(&connection).map_err(in_words)?;
     Ok(connection)
 }
 

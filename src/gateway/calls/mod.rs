@@ -29,12 +29,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::StatusCode;
 use rusqlite::{Connection, TransactionBehavior};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use crate::gateway::calls::room::Room;
 use crate::gateway::calls::table::{Row, Stage};
+use crate::gateway::error::told;
 use crate::protocol::Replay;
 use crate::tools::{Definition, error};
 
@@ -303,8 +304,7 @@ fn kept(row: Row) -> Finished {
 }
 
 fn not_kept(tool: &str) -> Value {
-    let error = error::not_kept(tool);
-    json!({ "error": { "code": error.code, "message": error.message, "retryable": error.retryable } })
+    told(&error::not_kept(tool))
 }
 
 impl Flight {

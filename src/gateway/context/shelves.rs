@@ -2,12 +2,12 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use futures::future::BoxFuture;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::gateway::context::artifacts::{Artifact, Artifacts, Listed};
+use crate::gateway::sqlite;
 use crate::protocol::ToolError;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS artifacts (
@@ -32,16 +32,15 @@ pub(crate) struct Shelves {
 impl Shelves {
     /// Opens the shelves in a file, or in memory where there is none.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self, String> {
-        let place = path.map_or("memory".to_owned(), |path| path.display().to_string());
         let open = || -> rusqlite::Result<Connection> {
-            let Some(path) = path else { return Connection::open_in_memory() };
-            let connection = Connection::open(path)?;
-            connection.busy_timeout(Duration::from_secs(5))?;
-            connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+            let connection = sqlite::connect(path)?;
+            sqlite::share(&connection)?;
+            connection.execute_batch(TABLE)?;
             Ok(connection)
         };
-        let connection = open().and_then(|connection| connection.execute_batch(TABLE).map(|()| connection));
-        let connection = connection.map_err(|why| format!("the artifacts in {place} can not be opened: {why}"))?;
+        let in_words =
+            |why: rusqlite::Error| format!("the artifacts in {} can not be opened: {why}", sqlite::place(path));
+        let connection = open().map_err(in_words)?;
         let most = if path.is_some() { MAX_IN_ALL } else { MAX_IN_MEMORY };
         Ok(Self { connection: Arc::new(Mutex::new(connection)), most })
     }

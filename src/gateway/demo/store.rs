@@ -3,12 +3,12 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::gateway::demo::exports::Exports;
 use crate::gateway::demo::seed;
+use crate::gateway::sqlite;
 
 // The shape of the tables below; a file of another shape is refused, not repaired.
 const VERSION: i64 = 1;
@@ -87,10 +87,10 @@ impl Store {
     /// # Errors
     /// [`ErrorKind::Broken`] where the file can not be opened, or holds tables of another version.
     pub fn open(path: Option<&Path>) -> Result<Self, ShopError> {
-        let mut connection = match path {
-            Some(path) => open_file(path)?,
-            None => Connection::open_in_memory()?,
-        };
+        let mut connection = sqlite::connect(path).map_err(|error| {
+            ShopError::new(ErrorKind::Broken, format!("cannot open {}: {error}", sqlite::place(path)))
+        })?;
+        sqlite::share(&connection)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         prepare(&mut connection)?;
         Ok(Self { connection: Mutex::new(connection), exports: Exports::default() })
@@ -109,15 +109,6 @@ impl Store {
         let task = tokio::task::spawn_blocking(move || work(&self));
         task.await.unwrap_or_else(|error| Err(ShopError::new(ErrorKind::Broken, format!("a query died: {error}"))))
     }
-}
-
-fn open_file(path: &Path) -> Result<Connection, ShopError> {
-    let connection = Connection::open(path)
-        .map_err(|error| ShopError::new(ErrorKind::Broken, format!("cannot open {}: {error}", path.display())))?;
-    connection.busy_timeout(Duration::from_secs(5))?;
-    // Answers with a row, which `pragma_update` does not take.
-    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    Ok(connection)
 }
 
 // The version is read inside the write transaction, so two gateways that start at once fill one file once.
