@@ -241,8 +241,10 @@ impl Store for Desk {
     }
 }
 
-fn writer(desk: &Desk) -> (Writer<Desk>, Rc<RefCell<Vec<Option<String>>>>) {
-    let told: Rc<RefCell<Vec<Option<String>>>> = Rc::default();
+type Heard = Rc<RefCell<Vec<Option<String>>>>;
+
+fn writer(desk: &Desk) -> (Writer<Desk>, Heard) {
+    let told = Heard::default();
     let heard = Rc::clone(&told);
     (Writer::new(desk.clone(), 4, Rc::new(move |why| heard.borrow_mut().push(why))), told)
 }

@@ -1,18 +1,111 @@
 //! How far a run may go: calls at once, tokens, money, arguments, depth. Each with a scripted model.
 
 use pagehand::agent::{Input, Limits};
-use pagehand::protocol::{EndReason, Entry, Event, ModelEvent, Outcome, Usage, parse_json};
+use pagehand::protocol::{EndReason, Entry, Event, MessageStatus, ModelEvent, Outcome, Usage, parse_json};
 use serde_json::{Value, json};
 
 use crate::support::loop_driver::{Asked, Loop, OSLO, ROME, fine};
 
-fn codes(world: &Loop) -> Vec<String> {
-    world.results().into_iter().map(|(_, code)| code).collect()
-}
-
 /// Arguments that no other call has.
 fn city(at: usize) -> String {
     json!({ "city": format!("City {at}") }).to_string()
+}
+
+// ---- steps, calls, time, repeats ----
+
+#[test]
+fn too_many_steps_end_the_run() {
+    let mut world = Loop::asked_within(Limits { max_steps: 2, ..Limits::default() });
+    for (id, city) in [("a", OSLO), ("b", ROME)] {
+        world.step(&[(id, "weather_read", city)]);
+        world.works("weather_read", &fine());
+    }
+    assert_eq!(world.ends(), ["max-steps"]);
+    assert_eq!(world.requests.len(), 2);
+}
+
+#[test]
+fn too_many_calls_in_a_step_run_none_of_them() {
+    let mut world = Loop::asked_within(Limits { max_calls: 2, ..Limits::default() });
+    world.step(&[("a", "weather_read", OSLO), ("b", "weather_read", ROME), ("c", "xyzzy", "{")]);
+    assert_eq!(world.ran(), [""; 0]);
+    assert_eq!(world.codes(), ["too_many_calls"; 3]);
+    assert_eq!(world.ends(), ["max-calls"]);
+}
+
+#[test]
+fn too_much_working_time_ends_the_run_wherever_it_is() {
+    let limits = Limits { max_run_ms: 10_000, model_idle_ms: 60_000, ..Limits::default() };
+    let mut world = Loop::asked_within(limits);
+    assert_eq!(world.run.wake_at(), Some(world.at + 10_000));
+    world.wait(4_000);
+    world.step(&[("a", "weather_read", OSLO), ("b", "order_refund", OSLO)]);
+    world.wait(5_999);
+    assert!(world.run.is_running());
+    world.wait(1);
+    assert_eq!(world.ends(), ["max-time"]);
+    assert_eq!(world.codes(), ["cancelled", "cancelled"]);
+    assert_eq!(world.cancelled_tools, [world.id("weather_read")]);
+
+    let mut world = Loop::asked_within(limits);
+    world.words("It");
+    world.wait(10_000);
+    assert_eq!(world.ends(), ["max-time"]);
+    assert_eq!(world.cancelled_models, [1]);
+    assert_eq!(world.answers(), [("It".to_owned(), MessageStatus::Stopped)]);
+}
+
+#[test]
+fn waiting_for_the_user_costs_no_time() {
+    let mut world = Loop::asked_within(Limits { max_run_ms: 10_000, ..Limits::default() });
+    world.step(&[("a", "order_refund", OSLO)]);
+    assert_eq!(world.run.wake_at(), None);
+    world.wait(3_600_000);
+    assert!(world.run.is_running());
+    world.approve("order_refund", None);
+    assert_eq!(world.run.wake_at(), Some(world.at + 10_000));
+    world.wait(9_999);
+    assert!(world.run.is_running());
+    world.wait(1);
+    assert_eq!(world.ends(), ["max-time"]);
+}
+
+#[test]
+fn a_call_past_its_own_time_is_let_go_of_and_the_model_goes_on() {
+    let mut world = Loop::called(&[("a", "slow_read", OSLO), ("b", "weather_read", OSLO)]);
+    assert_eq!(world.run.wake_at(), Some(world.at + 1_000));
+    world.wait(1_000);
+    assert_eq!(world.cancelled_tools, [world.id("slow_read")]);
+    assert_eq!(world.life("slow_read").last(), Some(&"failed"));
+    world.works("weather_read", &fine());
+    assert_eq!(world.codes(), ["timeout", r#"{"fine":true}"#]);
+    assert_eq!(world.requests.len(), 2);
+}
+
+#[test]
+fn the_same_call_again_and_again_ends_the_run() {
+    let mut world = Loop::asked();
+    for id in ["a", "b", "c"] {
+        // Another spelling of the same arguments.
+        world.step(&[(id, "weather_read", &format!("{}{OSLO}", " ".repeat(id.len())))]);
+        world.works("weather_read", &fine());
+    }
+    world.step(&[("d", "page_look", OSLO), ("e", "weather_read", OSLO), ("f", "weather_read", ROME)]);
+    assert_eq!(world.ran(), ["weather_read"; 3]);
+    assert_eq!(world.codes()[3..], ["cancelled", "repeated_call", "cancelled"]);
+    assert_eq!(world.ends(), ["repeated-call"]);
+}
+
+#[test]
+fn a_new_run_may_repeat_what_an_earlier_one_did() {
+    let mut world = Loop::within(Limits { max_repeats: 1, ..Limits::default() });
+    for id in ["a", "b"] {
+        world.user("Again?");
+        world.step(&[(id, "weather_read", OSLO)]);
+        world.works("weather_read", &fine());
+        world.answer("Sunny.");
+    }
+    assert_eq!(world.ends(), ["completed", "completed"]);
 }
 
 // ---- calls at once ----
@@ -40,7 +133,7 @@ fn so_many_run_at_once_and_the_others_follow_in_their_order() {
         assert_eq!(world.started.len(), started);
     }
     assert_eq!(cities(&world), ["City 0", "City 1", "City 2", "City 3", "City 4"]);
-    assert_eq!(codes(&world), ["0", "1", "2", "3", "4"]);
+    assert_eq!(world.codes(), ["0", "1", "2", "3", "4"]);
     assert_eq!(world.requests.len(), 2);
 }
 
@@ -59,7 +152,7 @@ fn the_time_of_a_call_that_waits_has_not_begun() {
     world.wait(4_999);
     let call = world.started[1].call.clone();
     world.outcome(&call, Outcome::Result(fine()));
-    assert_eq!(codes(&world), ["timeout", r#"{"fine":true}"#]);
+    assert_eq!(world.codes(), ["timeout", r#"{"fine":true}"#]);
 }
 
 #[test]
@@ -101,7 +194,7 @@ fn calls_that_waited_for_room_run_after_a_reload() {
         let call = world.started[at].call.clone();
         world.outcome(&call, Outcome::Result(json!(at)));
     }
-    assert_eq!(codes(&world), ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+    assert_eq!(world.codes(), ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
 }
 
 #[test]
@@ -148,7 +241,7 @@ fn tokens_are_counted_between_steps() {
     assert_eq!(world.requests.len(), 3, "95 are no 100");
     step_of(&mut world, usage(50, None));
     assert_eq!(world.run.last_end(), Some(&EndReason::MaxTokens { limit: 100, used: 150 }));
-    assert_eq!(codes(&world).len(), 3, "what it asked for was still done");
+    assert_eq!(world.codes().len(), 3, "what it asked for was still done");
     world.user("Go on.");
     assert_eq!(world.requests.len(), 4, "the next run counts anew");
 }
@@ -222,7 +315,7 @@ fn arguments_without_an_end_are_not_kept_and_the_other_calls_run() {
     world.model(ModelEvent::Finish(pagehand::protocol::FinishReason::Calls));
     assert_eq!(world.ran(), ["page_look"]);
     world.works("page_look", &fine());
-    assert_eq!(codes(&world), ["arguments_too_long", r#"{"fine":true}"#]);
+    assert_eq!(world.codes(), ["arguments_too_long", r#"{"fine":true}"#]);
     let sent = format!("{:?}", world.requests[1].messages);
     assert!(sent.contains("more than 100 characters, which is the limit") && sent.len() < 3_000, "{sent}");
 }
@@ -243,7 +336,7 @@ fn arguments_that_just_fit_run_and_whole_ones_may_stand_in_for_too_long_ones() {
     world.model(ModelEvent::CallStart { slot: 0, id: None, name: "weather_read".to_owned() });
     world.model(ModelEvent::CallArguments { slot: 0, text: format!("{}{OSLO}", " ".repeat(60)) });
     world.model(ModelEvent::Finish(pagehand::protocol::FinishReason::Calls));
-    assert_eq!(codes(&world), ["arguments_too_long"]);
+    assert_eq!(world.codes(), ["arguments_too_long"]);
 }
 
 #[test]
@@ -294,7 +387,7 @@ fn arguments_that_are_nested_too_deep_say_so_to_the_model() {
         world.step(&[("a", "weather_read", &arguments), ("b", "page_look", OSLO)]);
         assert_eq!(world.ran(), ["page_look"]);
         world.works("page_look", &fine());
-        assert_eq!(codes(&world)[0], "invalid_json");
+        assert_eq!(world.codes()[0], "invalid_json");
         let sent = format!("{:?}", world.requests[1].messages);
         assert!(sent.contains("nested deeper than 127 levels"), "{sent}");
     }

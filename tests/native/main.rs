@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that can not go on should stop where it stands")]
 
 mod ag_ui;
+mod approval;
 mod architecture;
 mod bfcl;
 mod contract;
@@ -29,10 +30,12 @@ mod gateway_support;
 mod journal;
 mod limits;
 mod markdown;
+mod named;
 mod openai_chat;
 mod portability;
 mod properties;
 mod registry;
+mod resume;
 mod retry_evidence;
 mod runs;
 mod schema;
@@ -40,7 +43,6 @@ mod schema_suite;
 mod session;
 mod sse;
 mod support;
-mod type_names;
 #[cfg(feature = "typed")]
 mod typed;
 mod waits;

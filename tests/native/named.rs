@@ -1,4 +1,4 @@
-//! The names that JavaScript is told, held against the types it is given.
+//! What types and documents name, held against what there is.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -75,4 +75,25 @@ fn every_code_of_an_error_is_in_the_types() {
     // What an import says is between the two.
     codes.insert("invalid_thread".to_owned());
     assert_eq!(codes, union("export interface PageHandError extends Error"));
+}
+
+// A cell of the table names tests as: native/runs.rs: `one`, `another`; journeys/tabs: "a title"
+#[test]
+fn every_test_that_the_docs_name_exists() {
+    let table = fs::read_to_string(root().join("docs/reliability.md")).unwrap();
+    let (mut named, mut missing) = (0, Vec::new());
+    for part in table.split(['|', ';', '\n']) {
+        let Some((file, tests)) = part.trim().split_once(": ").filter(|(file, _)| file.ends_with(".rs")) else {
+            continue;
+        };
+        let text = fs::read_to_string(root().join("tests").join(file)).unwrap_or_default();
+        for test in tests.split('`').skip(1).step_by(2) {
+            named += 1;
+            if !text.contains(&format!("fn {test}(")) {
+                missing.push(format!("{file}: {test}"));
+            }
+        }
+    }
+    assert_eq!(missing, [""; 0]);
+    assert!(named > 50, "the table is read as it is written: {named}");
 }

@@ -63,6 +63,13 @@ impl Loop {
         Self::asked_within(Limits::default())
     }
 
+    /// A run whose model made these calls.
+    pub(crate) fn called(calls: &[Asked<'_>]) -> Self {
+        let mut world = Self::asked();
+        world.step(calls);
+        world
+    }
+
     pub(crate) fn asked_within(limits: Limits) -> Self {
         let mut world = Self::within(limits);
         world.user("What is the weather?");
@@ -214,6 +221,11 @@ impl Loop {
     pub(crate) fn life(&self, tool: &str) -> Vec<&'static str> {
         let id = self.id(tool);
         self.views().filter(|view| view.id == id).map(|view| view.state.as_str()).collect()
+    }
+
+    /// What each call came to, in order: `ok`, or the error's code.
+    pub(crate) fn codes(&self) -> Vec<String> {
+        self.results().into_iter().map(|(_, code)| code).collect()
     }
 
     /// The results of the whole thread in order: the tool, and the error's code or the result's JSON.
