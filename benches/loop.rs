@@ -144,7 +144,7 @@ impl World {
     }
 
     fn run(&mut self) {
-        self.give(Input::UserMessage("Please look after everything that is still open.".to_owned()));
+        self.give(Input::UserMessage("Please look after everything that is still open.".into()));
     }
 
     fn give(&mut self, input: Input) {

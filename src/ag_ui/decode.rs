@@ -8,7 +8,7 @@ use crate::ag_ui::chunks::Chunks;
 use crate::ag_ui::event::{AgUiEvent, Kind, Read};
 use crate::ag_ui::snapshot::{self, Found, content_text};
 use crate::ag_ui::verify::Verifier;
-use crate::ag_ui::{LOCAL_ID, METADATA};
+use crate::ag_ui::{CACHED, FINISH, LOCAL_ID, METADATA, REASONING};
 use crate::protocol::{FinishReason, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Names, Usage};
 use crate::wire::sse::SseDecoder;
 
@@ -27,6 +27,8 @@ pub struct AgUiDecoder {
     known: Names,
     /// Ids of the messages that were streamed.
     streamed: Names,
+    /// What part was opened last, and its id.
+    last: Option<(Kind, String)>,
     opened: bool,
     over: bool,
     heard: bool,
@@ -54,7 +56,8 @@ impl AgUiDecoder {
         let mut known = Names::default();
         for message in &request.messages {
             match message {
-                Message::User { id, .. } => known.add(id.as_str()),
+                Message::User(said) => known.add(said.id.as_str()),
+                Message::Notice { id, .. } => known.add(id.as_str()),
                 Message::Tool(tool) | Message::Job { message: tool, .. } => known.add(tool.id.as_str()),
                 Message::Assistant(answer) => {
                     for call in answer.calls() {
@@ -151,13 +154,17 @@ impl AgUiDecoder {
             // A subagent's words are its own; only what it asks of us concerns us.
             Kind::TextMessageStart if !foreign => {
                 self.streamed.add(event.required("messageId"));
+                self.last = Some((Kind::TextMessageStart, event.required("messageId").to_owned()));
                 self.ready.push_back(ModelEvent::TextStart);
             }
             Kind::TextMessageContent if !foreign => {
                 self.ready.push_back(ModelEvent::TextDelta(event.required("delta").to_owned()));
             }
             Kind::TextMessageEnd if !foreign => self.ready.push_back(ModelEvent::TextEnd),
-            Kind::ReasoningMessageStart if !foreign => self.ready.push_back(ModelEvent::ReasoningStart),
+            Kind::ReasoningMessageStart if !foreign => {
+                self.last = Some((Kind::ReasoningMessageStart, event.required("messageId").to_owned()));
+                self.ready.push_back(ModelEvent::ReasoningStart);
+            }
             Kind::ReasoningMessageContent if !foreign => {
                 self.ready.push_back(ModelEvent::ReasoningDelta(event.required("delta").to_owned()));
             }
@@ -185,8 +192,21 @@ impl AgUiDecoder {
                     self.ready.push_back(ModelEvent::CallEncrypted { slot, value });
                 }
             }
+            Kind::ReasoningEncryptedValue if !foreign => self.encrypted(event),
             Kind::MessagesSnapshot => self.snapshot(event),
             _ => {}
+        }
+    }
+
+    // Of the part that is open, or was closed last; of another nothing can be kept any more.
+    fn encrypted(&mut self, event: &AgUiEvent) {
+        let value = event.required("encryptedValue").to_owned();
+        match &self.last {
+            Some((kind, id)) if id == event.required("entityId") => self.ready.push_back(match kind {
+                Kind::TextMessageStart => ModelEvent::TextEncrypted(value),
+                _ => ModelEvent::ReasoningEncrypted(value),
+            }),
+            _ => self.note("an encrypted value of a message that is not at work was dropped".to_owned()),
         }
     }
 
@@ -264,7 +284,11 @@ impl AgUiDecoder {
         self.usage(event);
         let outcome = event.value("outcome");
         match outcome.and_then(|outcome| outcome.get("type")).and_then(Value::as_str) {
-            None | Some("success") => self.succeed(outcome),
+            None | Some("success") => {
+                let ours = event.value("metadata").and_then(|all| all.get(METADATA));
+                let paused = ours.and_then(|ours| ours.get(FINISH)).and_then(Value::as_str).map(FinishReason::of);
+                self.succeed(outcome, paused);
+            }
             Some("interrupt") => {
                 let asked =
                     outcome.and_then(|outcome| outcome.pointer("/interrupts/0/message")).and_then(Value::as_str);
@@ -277,12 +301,12 @@ impl AgUiDecoder {
             Some("cancelled") => self.fail(ModelErrorKind::Upstream, "The agent cancelled its run.".to_owned()),
             Some(other) => {
                 self.note(format!("RUN_FINISHED: the unknown outcome \"{other}\" is taken as success"));
-                self.succeed(None);
+                self.succeed(None, None);
             }
         }
     }
 
-    fn succeed(&mut self, outcome: Option<&Value>) {
+    fn succeed(&mut self, outcome: Option<&Value>, reason: Option<FinishReason>) {
         let pending: Vec<&str> = outcome
             .and_then(|outcome| outcome.get("pendingToolCallIds"))
             .and_then(Value::as_array)
@@ -299,7 +323,8 @@ impl AgUiDecoder {
             handled.iter().for_each(|id| self.answered(id, words.to_owned()));
         }
         let calls = self.calls.iter().any(|call| !call.answered);
-        self.ready.push_back(ModelEvent::Finish(if calls { FinishReason::Calls } else { FinishReason::Done }));
+        let reason = reason.unwrap_or(if calls { FinishReason::Calls } else { FinishReason::Done });
+        self.ready.push_back(ModelEvent::Finish(reason));
         self.over = true;
     }
 
@@ -322,8 +347,13 @@ impl AgUiDecoder {
         let mut total = Usage::default();
         for one in list {
             let count = |name: &str| one.get(name).and_then(Value::as_u64).unwrap_or_default();
-            let (input_tokens, output_tokens) = (count("inputTokens"), count("outputTokens"));
-            total += Usage { input_tokens, output_tokens, cost_micros: None };
+            total += Usage {
+                input_tokens: count("inputTokens"),
+                output_tokens: count("outputTokens"),
+                cached_tokens: count(CACHED),
+                reasoning_tokens: count(REASONING),
+                cost_micros: None,
+            };
         }
         let ours = event.value("metadata").and_then(|all| all.get(METADATA));
         total.cost_micros = ours.and_then(|ours| ours.get("costMicros")).and_then(Value::as_u64);

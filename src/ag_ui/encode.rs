@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::ag_ui::{LOCAL_ID, METADATA, PROTOCOL_VERSION};
-use crate::protocol::{IdMint, ModelError, ModelEvent, RunId, ThreadId, Usage};
+use crate::ag_ui::{CACHED, FINISH, LOCAL_ID, METADATA, PROTOCOL_VERSION, REASONING};
+use crate::protocol::{FinishReason, IdMint, ModelError, ModelEvent, RunId, ThreadId, Usage};
 
 /// Encodes one answer: feed it model events in order, write the frames it gives.
 ///
@@ -76,6 +76,18 @@ impl AgUiEncoder {
                 }
             }
             ModelEvent::TextEnd | ModelEvent::ReasoningEnd => self.close_part(out),
+            ModelEvent::TextEncrypted(value) => {
+                if !matches!(self.open, Some(Open::Text(_))) {
+                    self.open_text(out);
+                }
+                self.encrypted(&value, out);
+            }
+            ModelEvent::ReasoningEncrypted(value) => {
+                if !matches!(self.open, Some(Open::Reasoning(_))) {
+                    self.open_reasoning(out);
+                }
+                self.encrypted(&value, out);
+            }
             ModelEvent::CallStart { slot, id, name } => self.open_call(slot, id, &name, out),
             ModelEvent::CallDelta { slot, text } => {
                 if let Some(call) = self.calls.iter().find(|call| call.slot == slot && call.open) {
@@ -94,7 +106,7 @@ impl AgUiEncoder {
             // Codecs behind the gateway close a call once, with its whole arguments, and run none; nor has one callbacks.
             ModelEvent::CallArguments { .. } | ModelEvent::CallResult { .. } | ModelEvent::Replace(_) => {}
             ModelEvent::Usage(usage) => self.usage = Some(usage),
-            ModelEvent::Finish(_) => self.finish(out),
+            ModelEvent::Finish(reason) => self.finish(&reason, out),
             ModelEvent::Error(error) => out.push(self.error(&error)),
         }
     }
@@ -126,6 +138,14 @@ impl AgUiEncoder {
         }
     }
 
+    fn encrypted(&self, value: &str, out: &mut Vec<Value>) {
+        if let Some(Open::Text(id) | Open::Reasoning(id)) = &self.open {
+            out.push(json!({
+                "type": "REASONING_ENCRYPTED_VALUE", "subtype": "message", "entityId": id, "encryptedValue": value,
+            }));
+        }
+    }
+
     fn open_call(&mut self, slot: usize, id: Option<String>, name: &str, out: &mut Vec<Value>) {
         self.close_part(out);
         let given = id.filter(|id| !id.is_empty() && self.calls.iter().all(|call| call.id != *id));
@@ -153,7 +173,7 @@ impl AgUiEncoder {
         }
     }
 
-    fn finish(&mut self, out: &mut Vec<Value>) {
+    fn finish(&mut self, reason: &FinishReason, out: &mut Vec<Value>) {
         self.close_part(out);
         self.close_calls(|_| true, out);
         let mut frame = json!({ "type": "RUN_FINISHED", "threadId": self.thread, "runId": self.run });
@@ -163,6 +183,10 @@ impl AgUiEncoder {
         } else {
             json!({ "type": "success", "pendingToolCallIds": pending })
         };
+        // What the protocol has no word for, and the loop goes by.
+        if *reason == FinishReason::Paused {
+            frame["metadata"][METADATA][FINISH] = json!(reason.as_str());
+        }
         self.put_usage(&mut frame);
         out.push(frame);
     }
@@ -182,7 +206,13 @@ impl AgUiEncoder {
     // What it costs is no part of the protocol's usage.
     fn put_usage(&self, frame: &mut Value) {
         let Some(usage) = self.usage else { return };
-        frame["usage"] = json!([usage]);
+        let mut counted = json!({ "inputTokens": usage.input_tokens, "outputTokens": usage.output_tokens });
+        for (name, count) in [(CACHED, usage.cached_tokens), (REASONING, usage.reasoning_tokens)] {
+            if count > 0 {
+                counted[name] = json!(count);
+            }
+        }
+        frame["usage"] = json!([counted]);
         if let Some(cost) = usage.cost_micros {
             frame["metadata"][METADATA]["costMicros"] = json!(cost);
         }

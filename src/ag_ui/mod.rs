@@ -10,13 +10,14 @@
 //! | 4 | `verify` | the order of events |
 //! | 5 | `decode` | events → our model events |
 //!
-//! and the other way round `encode` (our model events → a stream) and `input` (`RunAgentInput`, both ways).
+//! and the other way round `encode` (our model events → a stream) and `input` with `history` (`RunAgentInput`, both ways).
 //! Knows nothing of the loop and nothing of HTTP.
 
 mod chunks;
 mod decode;
 mod encode;
 mod event;
+mod history;
 mod input;
 mod snapshot;
 mod verify;
@@ -33,3 +34,15 @@ pub const PROTOCOL_VERSION: &str = "1.0";
 // The key of our own material in `metadata`, and in it the mark of a call id that no model gave.
 const METADATA: &str = "pagehand";
 const LOCAL_ID: &str = "localId";
+// Why the model stopped, where the protocol has no word for it.
+const FINISH: &str = "finish";
+// The order of an answer's parts, where it is not the protocol's own.
+const PARTS: &str = "parts";
+// The name of a file.
+const NAME: &str = "name";
+// Which model is asked, and the form the answer must have; in `forwardedProps`.
+const MODEL: &str = "model";
+const OUTPUT: &str = "output";
+// The protocol's fields of a usage.
+const CACHED: &str = "cachedInputTokens";
+const REASONING: &str = "reasoningTokens";

@@ -7,7 +7,10 @@ use crate::protocol::{AssistantMessage, IdMint, MessageId, MessageStatus, Part, 
 pub(super) struct Draft {
     pub(super) message: MessageId,
     parts: Vec<Part>,
+    /// Whether the last part takes more words.
     open: bool,
+    /// Whether a part has been opened that nothing has come for.
+    begun: bool,
     slots: Vec<Slot>,
     /// How many parts have been given out as closed; `None` once words stand in the place of all of them.
     given: Option<usize>,
@@ -72,28 +75,52 @@ impl Slot {
 
 impl Draft {
     pub(super) fn new(message: MessageId) -> Self {
-        Self { message, parts: Vec::new(), open: false, slots: Vec::new(), given: Some(0) }
+        Self { message, parts: Vec::new(), open: false, begun: false, slots: Vec::new(), given: Some(0) }
     }
 
-    /// Opens a text or reasoning part; the next delta of that kind goes to it.
-    pub(super) fn open(&mut self) {
+    /// Opens a text or reasoning part; what comes next of that kind goes to it.
+    pub(super) fn begin(&mut self) {
+        (self.open, self.begun) = (false, true);
+    }
+
+    /// Closes the open part: more words would be another's.
+    pub(super) fn close(&mut self) {
         self.open = false;
     }
 
     pub(super) fn text(&mut self, more: &str) {
         match self.parts.last_mut() {
-            Some(Part::Text { text }) if self.open => text.push_str(more),
-            _ => self.parts.push(Part::Text { text: more.to_owned() }),
+            Some(Part::Text { text, .. }) if self.open => text.push_str(more),
+            _ => self.push(Part::text(more)),
         }
         self.open = true;
     }
 
     pub(super) fn reasoning(&mut self, more: &str) {
         match self.parts.last_mut() {
-            Some(Part::Reasoning { text }) if self.open => text.push_str(more),
-            _ => self.parts.push(Part::Reasoning { text: more.to_owned() }),
+            Some(Part::Reasoning { text, .. }) if self.open => text.push_str(more),
+            _ => self.push(Part::reasoning(more)),
         }
         self.open = true;
+    }
+
+    pub(super) fn encrypted_text(&mut self, value: String) {
+        match self.parts.last_mut() {
+            Some(Part::Text { encrypted_value, .. }) if !self.begun => *encrypted_value = Some(value),
+            _ => self.push(Part::Text { text: String::new(), encrypted_value: Some(value) }),
+        }
+    }
+
+    pub(super) fn encrypted_reasoning(&mut self, value: String) {
+        match self.parts.last_mut() {
+            Some(Part::Reasoning { encrypted_value, .. }) if !self.begun => *encrypted_value = Some(value),
+            _ => self.push(Part::Reasoning { text: String::new(), encrypted_value: Some(value) }),
+        }
+    }
+
+    fn push(&mut self, part: Part) {
+        self.parts.push(part);
+        (self.open, self.begun) = (true, false);
     }
 
     /// Opens a call; `None` where the model's id says it is one this answer already has.
@@ -102,7 +129,7 @@ impl Draft {
         if wire_id.is_some() && self.slots.iter().any(|slot| slot.call.wire_id == wire_id) {
             return None;
         }
-        self.open = false;
+        (self.open, self.begun) = (false, false);
         let call =
             ToolCall { id: ToolCallId(mint.mint()), wire_id, name, arguments: String::new(), encrypted_value: None };
         let place = self.parts.len();
@@ -161,9 +188,9 @@ impl Draft {
     /// Puts words in the place of everything; the calls that are let go come back.
     pub(super) fn replace(&mut self, text: String) -> Vec<ToolCall> {
         let dropped = self.slots.drain(..).map(|slot| slot.call).collect();
-        self.parts = vec![Part::Text { text }];
+        self.parts = vec![Part::text(text)];
         self.given = None;
-        self.open = false;
+        (self.open, self.begun) = (false, false);
         dropped
     }
 
@@ -179,7 +206,9 @@ impl Draft {
         let kept = |call: &ToolCall| self.slots.iter().any(|slot| slot.call.id == call.id);
         self.parts.retain(|part| match part {
             Part::Call(call) => kept(call),
-            Part::Text { text } | Part::Reasoning { text } => !text.is_empty(),
+            Part::Text { text, encrypted_value } | Part::Reasoning { text, encrypted_value } => {
+                !text.is_empty() || encrypted_value.is_some()
+            }
         });
         (AssistantMessage { id: self.message, parts: self.parts, status }, self.slots)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::protocol::{
-    Answer, Delta, Entry, Event, ModelEvent, ModelRequest, RunId, Scope, State, ThreadId, ToolCallId,
+    Answer, Delta, Entry, Event, ModelEvent, ModelRequest, Prompt, RunId, Scope, State, ThreadId, ToolCallId,
 };
 use crate::tools::{Definition, Facts, Policy, Registry};
 
@@ -18,6 +18,8 @@ pub enum Input {
     Facts(Facts),
     /// The rules of the session; what the user has granted stays.
     Policy(Policy),
+    /// Which of the gateway's models is asked from the next step on; empty for its first.
+    UseModel(String),
     /// Another user is there: what was granted is forgotten.
     ForgetGrants,
     /// What tools remember beyond this thread, as another thread left it.
@@ -27,7 +29,7 @@ pub enum Input {
     /// The lines of the journal before the checkpoint that the machine was restored from.
     Earlier(Vec<Entry>),
     /// The user sent a message.
-    UserMessage(String),
+    UserMessage(Prompt),
     /// A run that was cut off is taken up; the tools are known by now.
     Resume,
     /// The user wants the failed or stopped run to be taken up again, or one that waits to ask the model to wait no

@@ -34,13 +34,17 @@ fn of_text(text: &str, messages: &[Message]) -> Provenance {
     let mut found = Provenance::Model;
     for message in messages {
         match message {
-            Message::User { content, .. } if content.to_ascii_lowercase().contains(&wanted) => return Provenance::User,
+            Message::User(said) if said.content.to_ascii_lowercase().contains(&wanted) => return Provenance::User,
             Message::Tool(told) | Message::Job { message: told, .. }
                 if told.result.content.to_ascii_lowercase().contains(written) =>
             {
                 found = Provenance::Tool;
             }
-            Message::User { .. } | Message::Tool(_) | Message::Job { .. } | Message::Assistant(_) => {}
+            Message::User(_)
+            | Message::Tool(_)
+            | Message::Job { .. }
+            | Message::Notice { .. }
+            | Message::Assistant(_) => {}
         }
     }
     found

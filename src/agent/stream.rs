@@ -32,9 +32,10 @@ impl Stream {
         let Around { tools, before, at, max_arguments } = *around;
         let message = self.draft.message.clone();
         match event {
-            ModelEvent::TextStart | ModelEvent::TextEnd | ModelEvent::ReasoningStart | ModelEvent::ReasoningEnd => {
-                self.draft.open();
-            }
+            ModelEvent::TextStart | ModelEvent::ReasoningStart => self.draft.begin(),
+            ModelEvent::TextEnd | ModelEvent::ReasoningEnd => self.draft.close(),
+            ModelEvent::TextEncrypted(value) => self.draft.encrypted_text(value),
+            ModelEvent::ReasoningEncrypted(value) => self.draft.encrypted_reasoning(value),
             ModelEvent::TextDelta(text) => {
                 self.draft.text(&text);
                 return vec![Event::TextDelta { message, text }];

@@ -1,10 +1,12 @@
 //! The thread's messages, and how they are folded from a journal. Knows nothing of a run in progress.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::protocol::{
     AssistantMessage, Checkpoint, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus, Names, OpenJob,
-    Part, RunId, State, ToolCall, ToolCallId, ToolMessage, ToolResult, Usage,
+    OutputFormat, Part, RunId, State, ToolCall, ToolCallId, ToolMessage, ToolResult, Usage,
 };
 use crate::tools::error;
 
@@ -75,10 +77,11 @@ impl Transcript {
         let sent = |message: &&Message| match message {
             // Words alone that were only thought are nothing to send back.
             Message::Assistant(answer) => {
-                let says = answer.parts.iter().any(|part| !matches!(part, Part::Reasoning { .. }));
+                let says =
+                    answer.parts.iter().any(|part| !matches!(part, Part::Reasoning { encrypted_value: None, .. }));
                 answer.status != MessageStatus::Superseded && says
             }
-            Message::User { .. } | Message::Tool(_) | Message::Job { .. } => true,
+            Message::User(_) | Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => true,
         };
         self.messages.iter().filter(sent).cloned().collect()
     }
@@ -98,7 +101,11 @@ impl Transcript {
     pub fn result_of(&self, call: &ToolCallId) -> Option<&ToolResult> {
         self.messages.iter().find_map(|message| match message {
             Message::Tool(tool) if tool.result.call == *call => Some(&tool.result),
-            Message::Tool(_) | Message::User { .. } | Message::Assistant(_) | Message::Job { .. } => None,
+            Message::Tool(_)
+            | Message::User(_)
+            | Message::Assistant(_)
+            | Message::Job { .. }
+            | Message::Notice { .. } => None,
         })
     }
 
@@ -148,7 +155,11 @@ impl Transcript {
                 Message::Assistant(answer) if answer.calls().next().is_none() => {
                     answer.status = MessageStatus::Superseded;
                 }
-                Message::Assistant(_) | Message::User { .. } | Message::Tool(_) | Message::Job { .. } => break,
+                Message::Assistant(_)
+                | Message::User(_)
+                | Message::Tool(_)
+                | Message::Job { .. }
+                | Message::Notice { .. } => break,
             }
         }
     }
@@ -158,14 +169,28 @@ impl Transcript {
         match self.messages.last() {
             None => false,
             Some(Message::Assistant(answer)) => answer.status != MessageStatus::Complete,
-            Some(Message::User { .. } | Message::Tool(_) | Message::Job { .. }) => true,
+            Some(Message::User(_) | Message::Tool(_) | Message::Job { .. } | Message::Notice { .. }) => true,
         }
+    }
+
+    /// The form that the final answer to the user's last message must have, and whether the model has been told already
+    /// that one has not.
+    pub(super) fn wanted_output(&self) -> Option<(&Arc<OutputFormat>, bool)> {
+        let mut told = false;
+        for message in self.messages.iter().rev() {
+            match message {
+                Message::User(said) => return said.output.as_ref().map(|output| (output, told)),
+                Message::Notice { .. } => told = true,
+                Message::Assistant(_) | Message::Tool(_) | Message::Job { .. } => {}
+            }
+        }
+        None
     }
 
     pub(super) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.messages.iter().flat_map(|message| match message {
             Message::Assistant(answer) => answer.calls().collect::<Vec<_>>(),
-            Message::User { .. } | Message::Tool(_) | Message::Job { .. } => Vec::new(),
+            Message::User(_) | Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => Vec::new(),
         })
     }
 
@@ -236,9 +261,7 @@ impl Fold {
                 self.unfinished.run = Some(run.clone());
                 (self.unfinished.step, self.unfinished.used) = (0, Usage::default());
                 match message {
-                    Some((id, content)) => {
-                        self.transcript.push(Message::User { id: id.clone(), content: content.clone() });
-                    }
+                    Some(message) => self.transcript.push(Message::User(message.clone())),
                     None => self.transcript.supersede_tail(),
                 }
             }
@@ -299,6 +322,10 @@ impl Fold {
                 }
                 self.unfinished.jobs.clone_from(jobs);
                 self.unfinished.last_end = Some(EndReason::Completed);
+            }
+            Entry::Notice { message, content } => {
+                self.end_step();
+                self.transcript.push(Message::Notice { id: message.clone(), content: content.clone() });
             }
             Entry::Checkpoint(_) | Entry::LateResult(_) | Entry::Owner { .. } => {}
         }

@@ -1,5 +1,6 @@
 //! `POST /agent`: one model step as an AG-UI run. Knows nothing of which model it is.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use axum::Json;
@@ -15,10 +16,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::ag_ui::{AgUiEncoder, read_input};
 use crate::gateway::error::Refusal;
+use crate::gateway::models::Answering;
 use crate::gateway::sse::{HEARTBEAT, STILL_AT_WORK, event_stream};
 use crate::gateway::state::Gateway;
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent};
 
+const HEAD: Duration = Duration::from_secs(2);
 const MAX_TIME: Duration = Duration::from_secs(10 * 60);
 
 pub(super) async fn agent(
@@ -30,10 +33,18 @@ pub(super) async fn agent(
     let request = read_input(&body)
         .map_err(|why| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", why.to_string()))?;
     let encoder = AgUiEncoder::new(request.thread.clone(), request.run.clone(), gateway.seed());
-    let events = gateway.model().answer(&request);
-    let frames = Frames { events, encoder, deadline: Instant::now() + MAX_TIME, over: false, _permit: permit };
+    let Answering { head, events } = gateway.models().answer(&request);
+    let mut events = Box::pin(events.peekable());
+    // What the model's server says in the head of its answer goes on, if it says it soon; an answer that takes longer
+    // begins without it, so that nobody on the way takes it for dead.
+    let _ = timeout(HEAD, events.as_mut().peek()).await;
+    let head = std::mem::take(&mut *head.lock().unwrap_or_else(PoisonError::into_inner));
+    let frames =
+        Frames { events: events.boxed(), encoder, deadline: Instant::now() + MAX_TIME, over: false, _permit: permit };
     let stream = unfold(frames, |mut frames| async move { frames.next().await.map(|bytes| (bytes, frames)) });
-    Ok(event_stream(stream))
+    let mut response = event_stream(stream);
+    response.headers_mut().extend(head);
+    Ok(response)
 }
 
 struct Frames {

@@ -13,7 +13,7 @@ use crate::gateway::config::Config;
 use crate::gateway::context::identity::{Identify, from_headers};
 use crate::gateway::context::shelves::Shelves;
 use crate::gateway::context::{Artifacts, Identity, Memory, NoMemory};
-use crate::gateway::model::Model;
+use crate::gateway::models::Models;
 use crate::gateway::net::{Clients, Lookup, System};
 use crate::gateway::state::{Gateway, Parts};
 use crate::gateway::tools::ServerTool;
@@ -179,7 +179,7 @@ impl Builder {
             tools.extend(demo::tools(Arc::clone(&store)));
             routes = routes.merge(demo::router(store));
         }
-        let model = Model::of(config)?;
+        let models = Models::new(&config.models, config.pace)?;
         let source = match &config.tools {
             Some(path) if !path.exists() => return Err(format!("--tools: there is nothing at {}", path.display())),
             Some(path) => {
@@ -188,7 +188,7 @@ impl Builder {
             }
             None => None,
         };
-        let mut rules = check::rules_of(&model);
+        let mut rules = check::rules_of(&models);
         rules.refusals = self.refusals.or(rules.refusals);
         // Before they are read, so that a change in between is seen.
         let seen = config.tools.as_deref().map(look).unwrap_or_default();
@@ -201,7 +201,7 @@ impl Builder {
             None => Arc::new(Shelves::open(config.artifacts.as_deref())?),
         };
         let calls = Calls::open(config.calls.as_deref(), self.clock, self.at_work)?;
-        let parts = Parts { model, catalog, identify: self.identify, memory: self.memory, artifacts, calls };
+        let parts = Parts { models, catalog, identify: self.identify, memory: self.memory, artifacts, calls };
         Ok(router::wire(config, Gateway::new(parts), routes))
     }
 }

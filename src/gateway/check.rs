@@ -9,26 +9,25 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::gateway::error::Refusal;
-use crate::gateway::model::Model;
+use crate::gateway::models::Models;
 use crate::gateway::state::Gateway;
+use crate::providers::Vendor;
+use crate::tools::portability::Provider;
 use crate::tools::{Definition, Problem, Registration, Rules};
 
 const MAX_TOOLS: usize = 1000;
 
-/// What the provider of this model refuses in a definition, and how it counts tokens. The demo model refuses nothing,
-/// and of a server nobody has named nothing is known.
-pub(super) fn rules_of(model: &Model) -> Rules {
-    let provider = match model {
-        Model::Demo { .. } => None,
-        Model::Upstream(client) => client.upstream().provider,
+/// What the providers of these models refuse in a definition, and how the first counts tokens. The demo model refuses
+/// nothing, and of a server nobody has named nothing is known.
+pub(super) fn rules_of(models: &Models) -> Rules {
+    let providers: Vec<&'static Provider> = models.vendors().into_iter().filter_map(Vendor::provider).collect();
+    let Some(first) = providers.first() else { return Rules::default() };
+    let characters_per_token = Some(10_000.0 / first.tokens(10_000) as f64);
+    let refuses = move |tool: &Definition| {
+        let refuses = |provider: &&Provider| provider.refuses(&tool.name, &tool.offer().description, &tool.parameters);
+        providers.iter().flat_map(refuses).collect()
     };
-    let Some(provider) = provider else { return Rules::default() };
-    let refuses = |tool: &Definition| provider.refuses(&tool.name, &tool.offer().description, &tool.parameters);
-    Rules {
-        refusals: Some(Arc::new(refuses)),
-        characters_per_token: Some(10_000.0 / provider.tokens(10_000) as f64),
-        ..Rules::default()
-    }
+    Rules { refusals: Some(Arc::new(refuses)), characters_per_token, ..Rules::default() }
 }
 
 pub(super) async fn check(

@@ -1,11 +1,9 @@
 //! How a gateway is set up: arguments and environment. Knows nothing of what is done with it.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use crate::protocol::Usage;
-use crate::tools::portability::Provider;
+use crate::gateway::models::{Upstream, from_variables, read_file};
 
 /// What `pagehand-gateway --help` prints.
 pub const HELP: &str = "\
@@ -17,18 +15,19 @@ pagehand-gateway: the server side of Pagehand
   --demo            serve the demo shop: its data and its tools
   --data FILE       keep the demo shop in this file (otherwise in memory)
   --tools PATH      serve the tools of this .toml file, or of the .toml files in this directory (docs/gateway.md)
+  --models FILE     the models of this .toml file, beside the one that the environment names (docs/models.md)
   --artifacts FILE  keep the files that tools leave behind in this one (otherwise in memory)
   --calls FILE      keep the record of calls in this file, so that none runs twice (otherwise in memory)
 
 environment:
-  PAGEHAND_MODEL_URL   an OpenAI-compatible server, such as http://localhost:11434/v1 (without it: the demo model)
-  PAGEHAND_MODEL       the model's name there
+  PAGEHAND_MODEL       a model's name at its provider (without it and --models: the demo model)
+  PAGEHAND_PROVIDER    whose it is: openai_chat, openai_responses, anthropic, gemini, gemini_interactions, ollama, groq,
+                       mistral, deepseek, openrouter, llama_cpp, … (docs/models.md); known from the usual addresses
+  PAGEHAND_MODEL_URL   its server, such as http://localhost:11434; the provider's usual one where left out
   PAGEHAND_MODEL_KEY   its key, where it wants one
-  PAGEHAND_PROVIDER    whose it is (openai_chat, groq, mistral, deepseek, ollama, llama_cpp, …): tools that it would
-                       refuse are refused at the start; known from the address of the usual ones
-  PAGEHAND_PRICE_INPUT, PAGEHAND_PRICE_OUTPUT
-                       what a million tokens read and written cost, in millionths of your currency (2.50 is 2500000);
-                       then the panel shows what a run costs, and a page can limit it
+  PAGEHAND_PRICE_INPUT, PAGEHAND_PRICE_OUTPUT, PAGEHAND_PRICE_CACHED
+                       what a million tokens read, written and read from a cache cost, in millionths of your currency
+                       (2.50 is 2500000); then the panel shows what a run costs, and a page can limit it
   PAGEHAND_HOSTS       names this gateway is reached by, beside localhost, separated by commas
   PAGEHAND_ORIGINS     origins of other pages that may use it, such as https://app.example, separated by commas
   PAGEHAND_USER_HEADER    the header in which a proxy in front names the user; it must take it from nobody else
@@ -57,78 +56,14 @@ pub struct Config {
     pub user_header: Option<String>,
     /// The header in which it says more about them, a JSON object.
     pub claims_header: Option<String>,
-    /// The model's server; the demo model where `None`.
-    pub upstream: Option<Upstream>,
+    /// The models a page may ask for, the first where it names none; the demo model where there are none.
+    pub models: Vec<Upstream>,
     /// Host names it answers to, beside the loopback ones.
     pub hosts: Vec<String>,
     /// Origins of other pages that may use it.
     pub origins: Vec<String>,
     /// How fast the demo model writes; 1.0 is a human pace, 0.0 at once.
     pub pace: f32,
-}
-
-/// An OpenAI-compatible server.
-#[derive(Clone, Debug)]
-pub struct Upstream {
-    /// The address of its chat completions.
-    pub url: String,
-    /// The model's name there.
-    pub model: String,
-    /// Its key.
-    pub key: Option<Secret>,
-    /// Whose it is, where that is known: what it refuses in a tool's definition.
-    pub provider: Option<&'static Provider>,
-    /// What it costs, where that is known.
-    pub prices: Option<Prices>,
-}
-
-/// What tokens cost, in millionths of a currency unit per million of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prices {
-    /// Of those read.
-    pub input: u64,
-    /// Of those written.
-    pub output: u64,
-}
-
-impl Prices {
-    /// What this much costs, in millionths of a currency unit, rounded up.
-    #[must_use]
-    pub fn of(&self, usage: Usage) -> u64 {
-        let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
-        let cost = cost(usage.input_tokens, self.input) + cost(usage.output_tokens, self.output);
-        u64::try_from(cost.div_ceil(1_000_000)).unwrap_or(u64::MAX)
-    }
-}
-
-/// A text that is never printed.
-#[derive(Clone)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Keeps a text.
-    #[must_use]
-    pub fn new(text: String) -> Self {
-        Self(text)
-    }
-
-    /// The text, for the one place that must send it.
-    #[must_use]
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-
-    /// A text without the secret, should it be in there.
-    #[must_use]
-    pub fn redact(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[key]")
-    }
 }
 
 impl Config {
@@ -160,7 +95,7 @@ impl Config {
             calls: None,
             user_header: header(&variable, "PAGEHAND_USER_HEADER")?,
             claims_header: header(&variable, "PAGEHAND_CLAIMS_HEADER")?,
-            upstream: upstream(&variable)?,
+            models: from_variables(&variable)?.into_iter().collect(),
             hosts: list("PAGEHAND_HOSTS"),
             origins: list("PAGEHAND_ORIGINS"),
             pace: match variable("PAGEHAND_DEMO_PACE") {
@@ -188,6 +123,10 @@ impl Config {
                 "--data" => config.data = Some(PathBuf::from(value("a file")?)),
                 "--tools" => config.tools = Some(PathBuf::from(value("a .toml file or a directory of them")?)),
                 "--artifacts" => config.artifacts = Some(PathBuf::from(value("a file")?)),
+                "--models" => {
+                    let path = PathBuf::from(value("a .toml file")?);
+                    config.models.extend(read_file(&path, &variable)?);
+                }
                 "--calls" => config.calls = Some(PathBuf::from(value("a file")?)),
                 other => return Err(format!("{other} is no argument of pagehand-gateway; see --help")),
             }
@@ -208,58 +147,4 @@ fn header(variable: &impl Fn(&str) -> Option<String>, name: &str) -> Result<Opti
     let Some(text) = variable(name) else { return Ok(None) };
     let is_name = text.parse::<axum::http::HeaderName>().is_ok();
     if is_name { Ok(Some(text)) } else { Err(format!("{name}: \"{text}\" is no name of a header")) }
-}
-
-fn upstream(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Upstream>, String> {
-    let key = variable("PAGEHAND_MODEL_KEY").map(Secret::new);
-    let (url, model) = match (variable("PAGEHAND_MODEL_URL"), variable("PAGEHAND_MODEL")) {
-        (Some(url), Some(model)) => (url, model),
-        (None, None) => return Ok(None),
-        (Some(_), None) => {
-            return Err("PAGEHAND_MODEL_URL is set, but PAGEHAND_MODEL (the model's name there) is not".to_owned());
-        }
-        (None, Some(_)) => return Err("PAGEHAND_MODEL is set, but PAGEHAND_MODEL_URL (its server) is not".to_owned()),
-    };
-    if !url.starts_with("http://") && !url.starts_with("https://") {
-        return Err("PAGEHAND_MODEL_URL must begin with http:// or https://".to_owned());
-    }
-    let base = url.trim_end_matches('/');
-    let url = if base.ends_with("/chat/completions") { base.to_owned() } else { format!("{base}/chat/completions") };
-    let provider = match variable("PAGEHAND_PROVIDER") {
-        None => provider_at(&url),
-        Some(name) => Some(Provider::find(&name).ok_or_else(|| {
-            let known = Provider::all().iter().map(|provider| provider.name).collect::<Vec<_>>().join(", ");
-            format!("PAGEHAND_PROVIDER: \"{name}\" is not known; there are: {known}")
-        })?),
-    };
-    let prices = prices(variable)?;
-    Ok(Some(Upstream { url, model, key, provider, prices }))
-}
-
-fn prices(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Prices>, String> {
-    let price = |name: &str| match variable(name) {
-        None => Ok(None),
-        Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
-            format!("{name}: \"{text}\" is not a whole number of millionths per million tokens (2.50 is 2500000)")
-        }),
-    };
-    match (price("PAGEHAND_PRICE_INPUT")?, price("PAGEHAND_PRICE_OUTPUT")?) {
-        (Some(input), Some(output)) => Ok(Some(Prices { input, output })),
-        (None, None) => Ok(None),
-        (Some(_), None) => Err("PAGEHAND_PRICE_INPUT is set, but PAGEHAND_PRICE_OUTPUT is not".to_owned()),
-        (None, Some(_)) => Err("PAGEHAND_PRICE_OUTPUT is set, but PAGEHAND_PRICE_INPUT is not".to_owned()),
-    }
-}
-
-// The addresses that say whose they are.
-fn provider_at(url: &str) -> Option<&'static Provider> {
-    let known = [
-        ("://api.openai.com/", "openai_chat"),
-        ("://api.groq.com/", "groq"),
-        ("://api.mistral.ai/", "mistral"),
-        ("://api.deepseek.com/", "deepseek"),
-        (":11434/", "ollama"),
-    ];
-    let (_, name) = known.into_iter().find(|(place, _)| url.contains(place))?;
-    Provider::find(name)
 }

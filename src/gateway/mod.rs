@@ -2,6 +2,7 @@
 //!
 //! | route | does |
 //! |---|---|
+//! | `GET /models` | the models a page may ask for |
 //! | `POST /agent` | one model step, as an AG-UI run; every tool the client listed is pending at its end |
 //! | `GET /tools` | who answers, the definitions of the tools it serves with their hashes, policy, profiles, what was refused |
 //! | `POST /tools/{name}` | runs one of them; the call's id comes as `Idempotency-Key` |
@@ -37,7 +38,7 @@ mod http;
 mod job_routes;
 mod jobs;
 mod metrics_route;
-mod model;
+mod models;
 pub mod net;
 mod openapi;
 mod router;
@@ -47,12 +48,11 @@ mod sqlite;
 mod sse;
 mod state;
 pub mod tools;
-mod upstream;
 
 pub use builder::Builder;
 pub use calls::AtWork;
-pub use config::{Config, Secret};
+pub use config::Config;
 pub use context::Identity;
-pub use model::Model;
+pub use models::{Models, Prices, Secret, Upstream};
 pub use router::router;
 pub use state::Gateway;

@@ -13,13 +13,14 @@ use tower_http::trace::TraceLayer;
 use crate::gateway::config::Config;
 use crate::gateway::error::Refusal;
 use crate::gateway::guard::{Guard, guard};
+use crate::gateway::models::TOLD;
 use crate::gateway::site::site;
 use crate::gateway::state::Gateway;
 use crate::gateway::tools::ServerTool;
 use crate::gateway::{agent, call, check, job_routes, metrics_route, served};
 
-// A long thread with its results fits; what is larger is a mistake or an attack.
-const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
+// A long thread with its results and some pictures fits; what is larger is a mistake or an attack.
+const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 
 /// A gateway of this configuration; `more` are tools beside the demo's and the configured ones.
 ///
@@ -34,6 +35,7 @@ pub(super) fn wire(config: &Config, gateway: Gateway, routes: Router) -> Router 
     let mut routes = routes.merge(
         Router::new()
             .route("/agent", post(agent::agent))
+            .route("/models", get(served::models))
             .route("/tools", get(served::list))
             .route("/tools/{name}", post(call::call).delete(call::cancel))
             .route("/calls/{key}", get(call::look))
@@ -79,8 +81,11 @@ fn cors(origins: &[String]) -> CorsLayer {
             HeaderName::from_static(call::AGE),
         ])
         .expose_headers(
-            ["retry-after", "retry-after-ms", "x-should-retry", "x-request-id", "request-id", "date", call::REPLAYED]
-                .map(HeaderName::from_static),
+            ["retry-after", "retry-after-ms", "x-should-retry", "date", call::REPLAYED]
+                .into_iter()
+                .chain(TOLD)
+                .map(HeaderName::from_static)
+                .collect::<Vec<_>>(),
         )
         .max_age(std::time::Duration::from_secs(600))
 }

@@ -11,7 +11,7 @@ use crate::gateway::context::identity::Identify;
 use crate::gateway::context::{Artifacts, Cancel, Identity, Memory};
 use crate::gateway::error::Refusal;
 use crate::gateway::jobs::{JobKey, Jobs};
-use crate::gateway::model::Model;
+use crate::gateway::models::Models;
 use crate::protocol::Settled;
 use crate::tools::Metrics;
 
@@ -26,7 +26,7 @@ pub struct Gateway {
 
 /// What a gateway is made of.
 pub(super) struct Parts {
-    pub(super) model: Model,
+    pub(super) models: Models,
     pub(super) catalog: Arc<Catalog>,
     pub(super) identify: Identify,
     pub(super) memory: Arc<dyn Memory>,
@@ -57,8 +57,8 @@ impl Gateway {
         Self { inner: Arc::new(inner) }
     }
 
-    pub(super) fn model(&self) -> &Model {
-        &self.inner.parts.model
+    pub(super) fn models(&self) -> &Models {
+        &self.inner.parts.models
     }
 
     /// What is served now. A call keeps what it began with.

@@ -56,7 +56,7 @@ pub(super) fn editor(edit: Function) -> Edit {
 
 fn described(request: &ModelRequest) -> Value {
     let said = request.messages.iter().rev().find_map(|message| match message {
-        Message::User { content, .. } => Some(content.as_str()),
+        Message::User(UserMessage { content, .. }) => Some(content.as_str()),
         Message::Assistant(_) | Message::Tool(_) | Message::Job { .. } => None,
     });
     let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();

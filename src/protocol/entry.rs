@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::protocol::{
-    AssistantMessage, Delta, MessageId, Millis, ModelError, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult, Usage,
+    AssistantMessage, Delta, MessageId, Millis, ModelError, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult,
+    Usage, UserMessage,
 };
 
 /// One line of a thread's journal: what happened, saved before the effect it allows.
@@ -16,7 +17,7 @@ pub enum Entry {
         /// When.
         at: Millis,
         /// The user's message; `None` where a failed run is taken up again.
-        message: Option<(MessageId, String)>,
+        message: Option<UserMessage>,
     },
     /// The model is asked.
     StepStart {
@@ -84,6 +85,13 @@ pub enum Entry {
     },
     /// A result that came after its call was settled: recorded, without effect.
     LateResult(ToolResult),
+    /// The model is told that its answer does not fit the form that was asked for.
+    Notice {
+        /// The message.
+        message: MessageId,
+        /// The words.
+        content: String,
+    },
     /// A run ended.
     RunEnd {
         /// The run.
@@ -143,6 +151,11 @@ pub enum EndReason {
     Truncated,
     /// The model answered without a word or a call.
     Empty,
+    /// The answer has not the form that was asked for, the second one neither.
+    OutputMismatch {
+        /// What does not fit.
+        why: String,
+    },
     /// Too many steps.
     MaxSteps {
         /// The limit.
@@ -196,6 +209,7 @@ impl EndReason {
             Self::Interrupted => "interrupted",
             Self::Truncated => "truncated",
             Self::Empty => "empty",
+            Self::OutputMismatch { .. } => "output-mismatch",
             Self::MaxSteps { .. } => "max-steps",
             Self::MaxCalls { .. } => "max-calls",
             Self::MaxTime { .. } => "max-time",

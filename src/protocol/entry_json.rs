@@ -2,11 +2,14 @@
 //!
 //! Written out rather than derived: a page loads this code, and what serde derives for it is four times as much.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::protocol::{
-    AssistantMessage, Checkpoint, Delta, EndReason, Entry, MessageId, MessageStatus, ModelError, ModelErrorKind,
-    OpenJob, Part, RunId, Scope, ToolCall, ToolCallId, ToolResult, Usage, delta_from_json, delta_to_json, object,
+    AssistantMessage, Attachment, Checkpoint, Delta, EndReason, Entry, MessageId, MessageStatus, ModelError,
+    ModelErrorKind, OpenJob, OutputFormat, Part, RunId, Scope, Source, ToolCall, ToolCallId, ToolResult, Usage,
+    UserMessage, delta_from_json, delta_to_json, object,
 };
 
 impl Entry {
@@ -17,8 +20,8 @@ impl Entry {
             Self::RunStart { run, at, message } => {
                 let mut line =
                     fields(vec![("entry", "run_start".into()), ("run", run.as_str().into()), ("at", (*at).into())]);
-                if let Some((id, text)) = message {
-                    line["message"] = fields(vec![("id", id.as_str().into()), ("text", text.as_str().into())]);
+                if let Some(message) = message {
+                    line["message"] = user_to_json(message);
                 }
                 line
             }
@@ -70,6 +73,11 @@ impl Entry {
                 line
             }
             Self::LateResult(result) => result_to_json("late_result", result, ""),
+            Self::Notice { message, content } => fields(vec![
+                ("entry", "notice".into()),
+                ("message", message.as_str().into()),
+                ("content", content.as_str().into()),
+            ]),
             Self::RunEnd { run, reason } => fields(vec![
                 ("entry", "run_end".into()),
                 ("run", run.as_str().into()),
@@ -95,7 +103,7 @@ impl Entry {
         Some(match line.get("entry")?.as_str()? {
             "run_start" => {
                 let message = match line.get("message") {
-                    Some(message) => Some((MessageId(text(message, "id")?), text(message, "text")?)),
+                    Some(message) => Some(user_from_json(message)?),
                     None => None,
                 };
                 Self::RunStart { run: run()?, at: at()?, message }
@@ -135,6 +143,7 @@ impl Entry {
                 changes: changes(line),
             },
             "late_result" => Self::LateResult(result_from_json(line)?),
+            "notice" => Self::Notice { message: message()?, content: text(line, "content")? },
             "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(line)? },
             "checkpoint" => Self::Checkpoint(Checkpoint {
                 state: delta_from_json(line.get("state")?),
@@ -177,8 +186,12 @@ fn small(value: &Value, name: &str) -> Option<u32> {
 
 fn part_to_json(part: &Part) -> Value {
     match part {
-        Part::Text { text } => fields(vec![("text", text.as_str().into())]),
-        Part::Reasoning { text } => fields(vec![("reasoning", text.as_str().into())]),
+        Part::Text { text, encrypted_value } => {
+            fields(vec![("text", text.as_str().into()), ("encrypted_value", encrypted_value.as_deref().into())])
+        }
+        Part::Reasoning { text, encrypted_value } => {
+            fields(vec![("reasoning", text.as_str().into()), ("encrypted_value", encrypted_value.as_deref().into())])
+        }
         Part::Call(call) => fields(vec![
             ("call", call.id.as_str().into()),
             ("wire_id", call.wire_id.as_deref().into()),
@@ -190,25 +203,76 @@ fn part_to_json(part: &Part) -> Value {
 }
 
 fn part_from_json(part: &Value) -> Option<Part> {
+    let encrypted_value = text(part, "encrypted_value");
     if let Some(text) = text(part, "text") {
-        return Some(Part::Text { text });
+        return Some(Part::Text { text, encrypted_value });
     }
     if let Some(text) = text(part, "reasoning") {
-        return Some(Part::Reasoning { text });
+        return Some(Part::Reasoning { text, encrypted_value });
     }
     Some(Part::Call(ToolCall {
         id: ToolCallId(text(part, "call")?),
         wire_id: text(part, "wire_id"),
         name: text(part, "name")?,
         arguments: text(part, "arguments")?,
-        encrypted_value: text(part, "encrypted_value"),
+        encrypted_value,
     }))
+}
+
+pub(super) fn user_to_json(message: &UserMessage) -> Value {
+    let mut written = fields(vec![("id", message.id.as_str().into()), ("text", message.content.as_str().into())]);
+    if !message.attachments.is_empty() {
+        written["attachments"] = message.attachments.iter().map(attachment_to_json).collect();
+    }
+    if let Some(output) = &message.output {
+        written["output"] = fields(vec![("name", output.name.as_str().into()), ("schema", output.schema.clone())]);
+    }
+    written
+}
+
+pub(super) fn user_from_json(message: &Value) -> Option<UserMessage> {
+    let attachments = message.get("attachments").and_then(Value::as_array).into_iter().flatten();
+    let format =
+        |output: &Value| Some(OutputFormat { name: text(output, "name")?, schema: output.get("schema")?.clone() });
+    Some(UserMessage {
+        id: MessageId(text(message, "id")?),
+        content: text(message, "text")?,
+        attachments: attachments.map(attachment_from_json).collect::<Option<_>>()?,
+        output: message.get("output").and_then(format).map(Arc::new),
+    })
+}
+
+fn attachment_to_json(attachment: &Attachment) -> Value {
+    let (data, url) = match &attachment.source {
+        Source::Data(data) => (Some(&**data), None),
+        Source::Url(url) => (None, Some(url.as_str())),
+    };
+    fields(vec![
+        ("name", attachment.name.as_str().into()),
+        ("type", attachment.media_type.as_str().into()),
+        ("data", data.into()),
+        ("url", url.into()),
+    ])
+}
+
+fn attachment_from_json(attachment: &Value) -> Option<Attachment> {
+    let source = match text(attachment, "url") {
+        Some(url) => Source::Url(url),
+        None => Source::Data(attachment.get("data")?.as_str()?.into()),
+    };
+    Some(Attachment { name: text(attachment, "name")?, media_type: text(attachment, "type")?, source })
+}
+
+fn some(number: u64) -> Option<u64> {
+    (number > 0).then_some(number)
 }
 
 pub(super) fn usage_to_json(usage: Usage) -> Value {
     fields(vec![
         ("input", usage.input_tokens.into()),
         ("output", usage.output_tokens.into()),
+        ("cached", some(usage.cached_tokens).into()),
+        ("reasoning", some(usage.reasoning_tokens).into()),
         ("cost_micros", usage.cost_micros.into()),
     ])
 }
@@ -218,6 +282,8 @@ pub(super) fn usage_from_json(usage: &Value) -> Usage {
     Usage {
         input_tokens: number("input").unwrap_or_default(),
         output_tokens: number("output").unwrap_or_default(),
+        cached_tokens: number("cached").unwrap_or_default(),
+        reasoning_tokens: number("reasoning").unwrap_or_default(),
         cost_micros: number("cost_micros"),
     }
 }
@@ -270,6 +336,7 @@ pub(super) fn reason_to_json(reason: &EndReason) -> Value {
         EndReason::RepeatedCall { name, limit } => {
             fields(vec![("name", name.as_str().into()), ("limit", (*limit).into())])
         }
+        EndReason::OutputMismatch { why } => fields(vec![("why", why.as_str().into())]),
         EndReason::Error(error) => error_to_json(error),
     }
 }
@@ -284,6 +351,7 @@ pub(super) fn reason_from_json(line: &Value) -> Option<EndReason> {
         "interrupted" => EndReason::Interrupted,
         "truncated" => EndReason::Truncated,
         "empty" => EndReason::Empty,
+        "output-mismatch" => EndReason::OutputMismatch { why: text(detail, "why")? },
         "max-steps" => EndReason::MaxSteps { limit: small(detail, "limit")? },
         "max-calls" => {
             EndReason::MaxCalls { limit: small(detail, "limit")? as usize, asked: small(detail, "asked")? as usize }

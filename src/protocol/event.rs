@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use crate::protocol::{EndReason, MessageId, MessageStatus, Millis, ModelError, RunId, Scope, ToolCallId, Usage};
+use crate::protocol::{
+    EndReason, MessageId, MessageStatus, Millis, ModelError, RunId, Scope, ToolCallId, Usage, UserMessage,
+};
 
 /// One change of a thread, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,7 +14,7 @@ pub enum Event {
         /// The run.
         run: RunId,
         /// The user's message; `None` where a failed run is taken up again.
-        message: Option<(MessageId, String)>,
+        message: Option<UserMessage>,
     },
     /// The model is asked.
     StepStart {
@@ -89,6 +91,13 @@ pub enum Event {
     },
     /// Tokens spent by the run so far.
     Usage(Usage),
+    /// The final answer, in the form that was asked for.
+    Output {
+        /// The message it is.
+        message: MessageId,
+        /// The value.
+        value: Value,
+    },
     /// Something for the log.
     Note(String),
     /// Whether the thread is being written down: `None` where it is (again), or why it is not. The run goes on in memory.

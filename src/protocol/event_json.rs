@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::protocol::entry_json::{
     error_from_json, error_to_json, fields, reason_from_json, reason_to_json, text, usage_from_json, usage_to_json,
+    user_from_json, user_to_json,
 };
 use crate::protocol::{CallState, CallView, Event, MessageId, MessageStatus, Millis, RunId, Scope, ToolCallId, Wait};
 
@@ -17,8 +18,7 @@ impl Event {
             Self::RunStart { run, message } => fields(vec![
                 ("event", "run_start".into()),
                 ("run", run.as_str().into()),
-                ("message", message.as_ref().map(|(id, _)| id.as_str()).into()),
-                ("text", message.as_ref().map(|(_, text)| text.as_str()).into()),
+                ("message", message.as_ref().map(user_to_json).unwrap_or_default()),
             ]),
             Self::StepStart { run, step, message, .. } => fields(vec![
                 ("event", "step_start".into()),
@@ -55,7 +55,7 @@ impl Event {
                 ("detail", reason_to_json(reason)),
             ]),
             Self::Saving(why) => fields(vec![("event", "saving".into()), ("text", why.as_deref().into())]),
-            Self::DecisionRefused { .. } | Self::Settled(_) | Self::Note(_) => return None,
+            Self::DecisionRefused { .. } | Self::Settled(_) | Self::Output { .. } | Self::Note(_) => return None,
         })
     }
 
@@ -68,7 +68,7 @@ impl Event {
         let said = || text(event, "text");
         let number = |name: &str| event.get(name)?.as_u64();
         Some(match event.get("event")?.as_str()? {
-            "run_start" => Self::RunStart { run: run()?, message: message().zip(said()) },
+            "run_start" => Self::RunStart { run: run()?, message: event.get("message").and_then(user_from_json) },
             "step_start" => Self::StepStart {
                 run: run()?,
                 step: number("step")?.try_into().ok()?,

@@ -1,17 +1,16 @@
 //! What a thread is made of. Knows nothing of how a provider writes it.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use crate::protocol::{MessageId, ToolCall, ToolResult};
 
 /// One message of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// What the user wrote.
-    User {
-        /// Its id.
-        id: MessageId,
-        /// Its text.
-        content: String,
-    },
+    User(UserMessage),
     /// What a model answered in one step.
     Assistant(AssistantMessage),
     /// What came of one call.
@@ -23,6 +22,66 @@ pub enum Message {
         /// What came of it.
         message: ToolMessage,
     },
+    /// What the loop itself tells the model, in the user's place: that its answer does not fit what was asked for.
+    Notice {
+        /// Its id.
+        id: MessageId,
+        /// The words.
+        content: String,
+    },
+}
+
+/// What the user wrote, and what they want back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserMessage {
+    /// Its id.
+    pub id: MessageId,
+    /// Its text.
+    pub content: String,
+    /// The files that belong to it.
+    pub attachments: Vec<Attachment>,
+    /// The form the final answer must have; `None` for words.
+    pub output: Option<Arc<OutputFormat>>,
+}
+
+/// A file that belongs to a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Its media type, such as `image/png`.
+    pub media_type: String,
+    /// Where its bytes are.
+    pub source: Source,
+}
+
+/// Where the bytes of an attachment are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Here, as base64 (RFC 4648 §4). Shared, since a request is a copy of the thread.
+    Data(Arc<str>),
+    /// At this address, from where the model's side fetches them.
+    Url(String),
+}
+
+/// The form of a final answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputFormat {
+    /// What it is called: letters, digits, `_` and `-`, at most 64.
+    pub name: String,
+    /// JSON Schema of the answer.
+    pub schema: Value,
+}
+
+/// What the user says: a message that has no id yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prompt {
+    /// The text.
+    pub text: String,
+    /// The files.
+    pub attachments: Vec<Attachment>,
+    /// The form the final answer must have.
+    pub output: Option<Arc<OutputFormat>>,
 }
 
 /// One model answer: parts in the order they came, because order is meaning.
@@ -43,11 +102,15 @@ pub enum Part {
     Text {
         /// The text.
         text: String,
+        /// What else the provider's own form of it holds, to be sent back to that provider alone. Never read here.
+        encrypted_value: Option<String>,
     },
-    /// Words the model thought with.
+    /// Words the model thought with. Without words: a part that only its provider can read.
     Reasoning {
         /// The text.
         text: String,
+        /// As that of a text.
+        encrypted_value: Option<String>,
     },
     /// A request to run a tool.
     Call(ToolCall),
@@ -73,6 +136,64 @@ pub struct ToolMessage {
     pub id: MessageId,
     /// The answer.
     pub result: ToolResult,
+}
+
+impl Part {
+    /// Words for the user.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), encrypted_value: None }
+    }
+
+    /// Words the model thought with.
+    #[must_use]
+    pub fn reasoning(text: impl Into<String>) -> Self {
+        Self::Reasoning { text: text.into(), encrypted_value: None }
+    }
+}
+
+impl UserMessage {
+    /// A message of words alone.
+    #[must_use]
+    pub fn new(id: MessageId, content: impl Into<String>) -> Self {
+        Self::of(id, Prompt::from(content.into()))
+    }
+
+    /// A message of what the user says.
+    #[must_use]
+    pub fn of(id: MessageId, prompt: Prompt) -> Self {
+        let Prompt { text, attachments, output } = prompt;
+        Self { id, content: text, attachments, output }
+    }
+}
+
+impl From<String> for Prompt {
+    fn from(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+}
+
+impl From<&str> for Prompt {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl Attachment {
+    /// Bytes of the file, where they are here.
+    #[must_use]
+    pub fn size(&self) -> Option<usize> {
+        match &self.source {
+            Source::Data(data) => Some(data.trim_end_matches('=').len() * 3 / 4),
+            Source::Url(_) => None,
+        }
+    }
+
+    /// Whether it is an image.
+    #[must_use]
+    pub fn is_image(&self) -> bool {
+        self.media_type.starts_with("image/")
+    }
 }
 
 impl ToolMessage {
@@ -105,6 +226,14 @@ impl MessageStatus {
     }
 }
 
+impl Message {
+    /// The model's answer, where it is one.
+    #[must_use]
+    pub fn answer(&self) -> Option<&AssistantMessage> {
+        if let Self::Assistant(answer) = self { Some(answer) } else { None }
+    }
+}
+
 impl AssistantMessage {
     /// The calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
@@ -120,7 +249,7 @@ impl AssistantMessage {
         self.parts
             .iter()
             .filter_map(|part| match part {
-                Part::Text { text } => Some(text.as_str()),
+                Part::Text { text, .. } => Some(text.as_str()),
                 Part::Reasoning { .. } | Part::Call(_) => None,
             })
             .collect()

@@ -21,7 +21,9 @@ pub use entry::{Checkpoint, EndReason, Entry, OpenJob};
 pub use event::{CallState, CallView, Event, Settled, Wait};
 pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
 pub use json::{JsonFault, MAX_DEPTH, parse_json};
-pub use message::{AssistantMessage, Message, MessageStatus, Part, ToolMessage};
+pub use message::{
+    AssistantMessage, Attachment, Message, MessageStatus, OutputFormat, Part, Prompt, Source, ToolMessage, UserMessage,
+};
 pub use model::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolOffer, Usage};
 pub use names::Names;
 pub use object::object;

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::Value;
 
-use crate::protocol::{ContextItem, Message, Names, RunId, State, ThreadId};
+use crate::protocol::{ContextItem, Message, Names, OutputFormat, RunId, State, ThreadId};
 
 /// One model call.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +13,10 @@ pub struct ModelRequest {
     pub thread: ThreadId,
     /// The run.
     pub run: RunId,
+    /// Which of the gateway's models is asked; empty for its first.
+    pub model: String,
+    /// The form the final answer must have; `None` for words.
+    pub output: Option<Arc<OutputFormat>>,
     /// What the integrator tells the model about its work; empty for none.
     pub instructions: String,
     /// The thread as it is sent: every call answered, nothing truncated that was asked again.
@@ -58,12 +61,17 @@ pub enum ModelEvent {
     TextDelta(String),
     /// The text part is closed.
     TextEnd,
+    /// What else the provider's own form of the text part holds, to be kept and sent back. A part of its own where no
+    /// text part is open and none has just been closed.
+    TextEncrypted(String),
     /// A reasoning part opens.
     ReasoningStart,
     /// More of the open reasoning part.
     ReasoningDelta(String),
     /// The reasoning part is closed.
     ReasoningEnd,
+    /// As [`TextEncrypted`](Self::TextEncrypted), of a reasoning part. Without words: a part nobody here can read.
+    ReasoningEncrypted(String),
     /// A call opens.
     CallStart {
         /// Its number in this stream.
@@ -129,22 +137,47 @@ pub enum FinishReason {
     Length,
     /// It, or a filter, refused.
     Refused,
+    /// It wants to be asked again with what it has said so far, and nothing else.
+    Paused,
     /// Another word of the vendor's.
     Other(String),
 }
 
 /// Tokens, as the provider counts them, and what they cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Tokens read.
+    /// Tokens read, those from a cache included.
     pub input_tokens: u64,
     /// Tokens written, reasoning included.
     pub output_tokens: u64,
+    /// Of those read, the ones that came from the provider's cache.
+    pub cached_tokens: u64,
+    /// Of those written, the ones the model thought with.
+    pub reasoning_tokens: u64,
     /// What they cost, in millionths of the gateway's currency; `None` where it knows no prices.
-    // Beside AG-UI's own fields of a usage, not among them.
-    #[serde(skip)]
     pub cost_micros: Option<u64>,
+}
+
+impl FinishReason {
+    /// The word used on wires.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Done => "done",
+            Self::Calls => "calls",
+            Self::Length => "length",
+            Self::Refused => "refused",
+            Self::Paused => "paused",
+            Self::Other(word) => word,
+        }
+    }
+
+    /// The reason of a word.
+    #[must_use]
+    pub fn of(word: &str) -> Self {
+        let known = [Self::Done, Self::Calls, Self::Length, Self::Refused, Self::Paused];
+        known.into_iter().find(|reason| reason.as_str() == word).unwrap_or_else(|| Self::Other(word.to_owned()))
+    }
 }
 
 impl Usage {
@@ -159,6 +192,8 @@ impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
         let costs = [self.cost_micros, other.cost_micros];
         self.cost_micros = costs.into_iter().flatten().reduce(u64::saturating_add);
     }

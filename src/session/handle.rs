@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
 use crate::agent::{Decision, Input};
-use crate::protocol::{Answer, State, ToolCallId};
+use crate::protocol::{Answer, Prompt, State, ToolCallId};
 use crate::tools::{Facts, Policy, Registry};
 
 /// What the user, and whoever registers tools, says to a session.
@@ -32,6 +32,7 @@ impl Inputs {
                     | Input::Policy(_)
                     | Input::State(_)
                     | Input::Listing(_)
+                    | Input::UseModel(_)
                     | Input::Online(_)
                     | Input::Resume
             )
@@ -60,8 +61,13 @@ impl Handle {
     }
 
     /// Sends a message; what is at work is ended first.
-    pub fn send(&self, text: impl Into<String>) {
-        self.input(Input::UserMessage(text.into()));
+    pub fn send(&self, prompt: impl Into<Prompt>) {
+        self.input(Input::UserMessage(prompt.into()));
+    }
+
+    /// Asks this model of the gateway's from the next step on; empty for its first.
+    pub fn use_model(&self, model: impl Into<String>) {
+        self.input(Input::UseModel(model.into()));
     }
 
     /// Stops what is at work.

@@ -221,6 +221,12 @@ impl Provider {
         PROVIDERS
     }
 
+    /// Whether it takes a tool of this name.
+    #[must_use]
+    pub fn takes_name(&self, name: &str) -> bool {
+        self.tool_name.takes(name)
+    }
+
     /// Why this provider would refuse a request with such a tool: sentences with the place and the fix; empty where it
     /// would not.
     #[must_use]

@@ -1,5 +1,6 @@
 //! Floor 1: bytes to frames and back. Pure; knows nothing of what a frame means.
 
 pub mod backoff;
+pub mod frames;
 pub mod retry;
 pub mod sse;

@@ -21,6 +21,8 @@ fn request() -> ModelRequest {
     ModelRequest {
         thread: ThreadId::from("t"),
         run: RunId::from("r"),
+        model: String::new(),
+        output: None,
         instructions: String::new(),
         messages: Vec::new(),
         tools: Vec::new(),

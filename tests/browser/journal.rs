@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use pagehand::browser::{Artifacts, Database, ImportError, Journal, OpenError, Opened, Shelf, VERSION};
-use pagehand::protocol::{Checkpoint, EndReason, Entry, MessageId, RunId, ThreadId};
+use pagehand::protocol::{Checkpoint, EndReason, Entry, MessageId, RunId, ThreadId, UserMessage};
 use pagehand::session::{Told, Written};
 use serde_json::{Value, json};
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -327,7 +327,11 @@ async fn artifacts_are_kept_in_memory_where_there_is_no_database() {
 async fn a_thread_goes_into_a_file_and_comes_out_of_it() {
     let desk = Desk::new();
     desk.open().await;
-    let words = Entry::RunStart { run: RunId::from("r"), at: 7, message: Some((MessageId::from("m"), "Hello".into())) };
+    let words = Entry::RunStart {
+        run: RunId::from("r"),
+        at: 7,
+        message: Some(UserMessage::new(MessageId::from("m"), "Hello".into())),
+    };
     desk.write(&[words.clone(), end()]).await;
     Artifacts::of(&desk.journal).save("report", "long".to_owned(), "text/csv").1.await;
     let shelf = Shelf::new(&desk.database);
@@ -354,7 +358,11 @@ async fn a_file_that_is_no_thread_is_refused_with_the_place() {
     let desk = Desk::new();
     let shelf = Shelf::new(&desk.database);
     let line = start(1).to_json();
-    let words = Entry::RunStart { run: RunId::from("r"), at: 7, message: Some((MessageId::from("m"), "Hello".into())) };
+    let words = Entry::RunStart {
+        run: RunId::from("r"),
+        at: 7,
+        message: Some(UserMessage::new(MessageId::from("m"), "Hello".into())),
+    };
     let words = words.to_json();
     for (file, words) in [
         (Value::Null, "this is no thread: \"format\" is not \"pagehand-thread\""),
@@ -393,7 +401,7 @@ async fn threads_are_listed_for_their_user_the_latest_first() {
         journal.append(&Entry::RunStart {
             run: RunId::from("r"),
             at,
-            message: Some((MessageId::from("m"), id.into())),
+            message: Some(UserMessage::new(MessageId::from("m"), id.into())),
         });
         journal.flush().await;
     }

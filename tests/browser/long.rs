@@ -4,7 +4,7 @@ use js_sys::Promise;
 use pagehand::browser::sleep;
 use pagehand::protocol::{
     AssistantMessage, Checkpoint, EndReason, Entry, Event, MessageId, MessageStatus, Part, Risk, RunId, Scope,
-    ToolCall, ToolCallId, Usage,
+    ToolCall, ToolCallId, Usage, UserMessage,
 };
 use pagehand::ui::{Item, Store};
 use serde_json::{Value, json};
@@ -108,7 +108,11 @@ async fn a_file_in_which_a_run_is_open_runs_nothing() {
     let decision =
         Entry::Decision { call: ToolCallId::from("c"), approved: true, arguments: None, payload: Value::Null };
     let lines = [
-        Entry::RunStart { run: run(), at: 1, message: Some((MessageId::from("u"), "Refund it.".to_owned())) },
+        Entry::RunStart {
+            run: run(),
+            at: 1,
+            message: Some(UserMessage::new(MessageId::from("u"), "Refund it.".to_owned())),
+        },
         Entry::StepStart { run: run(), step: 1, tools: Vec::new(), used: Usage::default() },
         Entry::Message(answer),
         decision,

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use pagehand::browser::{Database, Journal};
 use pagehand::protocol::{
     AssistantMessage, Checkpoint, EndReason, Entry, MessageId, MessageStatus, Part, RunId, Scope, ThreadId, ToolCallId,
+    UserMessage,
 };
 use pagehand::session::Written;
 use serde_json::json;
@@ -27,14 +28,14 @@ fn now() -> f64 {
 
 fn start(at: u64) -> Entry {
     let text = "Please look after everything that is still open.".to_owned();
-    Entry::RunStart { run: RunId::from("r"), at, message: Some((MessageId(format!("u{at}")), text)) }
+    Entry::RunStart { run: RunId::from("r"), at, message: Some(UserMessage::new(MessageId(format!("u{at}")), text)) }
 }
 
 fn answer(at: u64) -> Entry {
     let text = "I have looked after what was open; there are three orders that wait for an answer.".to_owned();
     Entry::Message(AssistantMessage {
         id: MessageId(format!("a{at}")),
-        parts: vec![Part::Text { text }],
+        parts: vec![Part::Text { text, .. }],
         status: MessageStatus::Complete,
     })
 }

@@ -6,7 +6,7 @@ use pagehand::ag_ui::{AgUiDecoder, AgUiEncoder, read_input, write_input};
 use pagehand::protocol::{
     AssistantMessage, ContextItem, FinishReason, Message, MessageId, MessageStatus, ModelError, ModelErrorKind,
     ModelEvent, ModelRequest, Names, Part, RunId, State, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage,
-    ToolOffer, ToolResult, Usage,
+    ToolOffer, ToolResult, Usage, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -104,10 +104,18 @@ fn pydantic_ai_is_understood() {
              Approve delete_file({\"path\":\"/x\"})?",
         ],
     );
-    // The result is of a call of an earlier stream.
+    // The result, and what is encrypted of it, is of a call of an earlier stream.
     check_fixture(
         "pydantic_cancelled",
-        &["start", "text+", "text done: ", r#"text ["Cancelled by user."]"#, "text-", "finish done"],
+        &[
+            "start",
+            "note an encrypted value of a message that is not at work was dropped",
+            "text+",
+            "text done: ",
+            r#"text ["Cancelled by user."]"#,
+            "text-",
+            "finish done",
+        ],
     );
     check_fixture(
         "pydantic_run_error",
@@ -535,7 +543,8 @@ fn call_delta(slot: usize, text: &str) -> ModelEvent {
 #[test]
 fn what_is_encoded_is_decoded_again() {
     let text = |text: &str| ModelEvent::TextDelta(text.to_owned());
-    let usage = ModelEvent::Usage(Usage { input_tokens: 12, output_tokens: 3, cost_micros: Some(1_200) });
+    let usage =
+        ModelEvent::Usage(Usage { input_tokens: 12, output_tokens: 3, cost_micros: Some(1_200), ..Usage::default() });
     let mut limited = ModelError::new(ModelErrorKind::RateLimit, "Slow down.");
     limited.retry_after_ms = Some(1_500);
     let scripts = [
@@ -634,6 +643,8 @@ fn request(messages: Vec<Message>) -> ModelRequest {
     ModelRequest {
         thread: ThreadId::from("t"),
         run: RunId::from("r"),
+        model: String::new(),
+        output: None,
         instructions: "Be brief.".to_owned(),
         messages,
         tools: vec![Arc::new(ToolOffer {
@@ -660,7 +671,7 @@ fn call(id: &str, wire_id: Option<&str>) -> ToolCall {
 fn answer(id: &str, text: &str, calls: Vec<ToolCall>) -> AssistantMessage {
     let mut parts: Vec<Part> = calls.into_iter().map(Part::Call).collect();
     if !text.is_empty() {
-        parts.insert(0, Part::Text { text: text.to_owned() });
+        parts.insert(0, Part::text(text.to_owned()));
     }
     AssistantMessage { id: MessageId::from(id), parts, status: MessageStatus::Complete }
 }
@@ -675,7 +686,7 @@ fn thread() -> Vec<Message> {
     given.encrypted_value = Some("opaque".to_owned());
     let denied = ToolError::new("denied", "The user declined.");
     vec![
-        Message::User { id: MessageId::from("u1"), content: "Weather?".to_owned() },
+        Message::User(UserMessage::new(MessageId::from("u1"), "Weather?".to_owned())),
         Message::Assistant(answer("a1", "Looking.", vec![given, call("local2", None)])),
         result("local1", ToolResult::ok(ToolCallId::from("local1"), &json!(4))),
         result("local2", ToolResult::failed(ToolCallId::from("local2"), &denied)),
@@ -738,7 +749,7 @@ fn what_other_clients_send_is_read() {
     assert_eq!(
         read.messages,
         [
-            Message::User { id: MessageId::from("3"), content: "Hello".to_owned() },
+            Message::User(UserMessage::new(MessageId::from("3"), "Hello".to_owned())),
             Message::Assistant(answer("6", "", Vec::new())),
         ]
     );
@@ -760,7 +771,7 @@ fn a_request_that_does_not_fit_is_refused_with_its_place() {
         (messages(json!([{ "id": "1", "role": "user" }])), "/messages/0/content must be a string or an array of parts"),
         (
             messages(json!([{ "id": "1", "role": "user", "content": [{ "type": "image" }] }])),
-            "/messages/0/content has a part that is not text; this gateway takes text only",
+            "/messages/0/content/0/source is missing",
         ),
         (messages(json!([{ "id": "1", "role": "system" }])), "/messages/0/content must be a string"),
         (messages(json!([{ "id": "1", "role": "tool", "content": "x" }])), "/messages/0/toolCallId must be a string"),

@@ -758,7 +758,7 @@ fn a_call_says_its_thread_run_step_and_agent() {
 fn a_machine_is_made_for_a_registry_without_a_fault_or_none() {
     let config = Config::new(ThreadId::from("t"), 1);
     let mut run = Run::new(config);
-    run.handle(1, Input::UserMessage("Hello".to_owned()));
+    run.handle(1, Input::UserMessage("Hello".into()));
     let asked = std::iter::from_fn(|| run.poll()).find_map(|output| match output {
         Output::CallModel { request, .. } => Some(request.tools.len()),
         _ => None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pagehand::protocol::{
     AssistantMessage, ContextItem, FinishReason, Message, MessageId, MessageStatus, ModelEvent, ModelRequest, Names,
-    Part, RunId, State, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage, ToolOffer, ToolResult,
+    Part, RunId, State, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage, ToolOffer, ToolResult, UserMessage,
 };
 use pagehand::providers::demo::answer;
 use serde_json::{Value, json};
@@ -52,6 +52,8 @@ impl Talk {
         let request = ModelRequest {
             thread: ThreadId::from("thread"),
             run: RunId::from("run0"),
+            model: String::new(),
+            output: None,
             instructions: String::new(),
             messages: Vec::new(),
             tools: TOOLS.map(|name| Arc::new(offer(name))).into(),
@@ -81,7 +83,7 @@ impl Talk {
     pub(crate) fn say(&mut self, sentence: &str) -> (Vec<Vec<String>>, String) {
         let turn = self.request.messages.len();
         self.request.run = RunId(format!("run{turn}"));
-        self.request.messages.push(Message::User { id: MessageId(format!("u{turn}")), content: sentence.to_owned() });
+        self.request.messages.push(Message::User(UserMessage::new(MessageId(format!("u{turn}")), sentence.to_owned())));
         let mut steps = Vec::new();
         for step in 0..8 {
             let events = answer(&self.request);
@@ -121,9 +123,9 @@ fn parts(events: &[ModelEvent]) -> Vec<Part> {
     let (mut parts, mut open) = (Vec::new(), 0);
     for event in events {
         match event {
-            ModelEvent::TextStart => parts.push(Part::Text { text: String::new() }),
+            ModelEvent::TextStart => parts.push(Part::text(String::new())),
             ModelEvent::TextDelta(piece) => match parts.last_mut() {
-                Some(Part::Text { text }) => text.push_str(piece),
+                Some(Part::Text { text, .. }) => text.push_str(piece),
                 other => panic!("text in {other:?}"),
             },
             ModelEvent::CallStart { slot, id, name } => {
@@ -156,7 +158,7 @@ fn call_of(part: &Part) -> Option<&ToolCall> {
 }
 
 fn text_of(part: &Part) -> Option<&str> {
-    if let Part::Text { text } = part { Some(text) } else { None }
+    if let Part::Text { text, .. } = part { Some(text) } else { None }
 }
 
 fn world(name: &str, arguments: &Value) -> Result<Value, ToolError> {
@@ -597,7 +599,7 @@ fn whatever_is_said_the_model_answers() {
 #[test]
 fn text_comes_in_small_pieces() {
     let mut talk = Talk::new();
-    talk.request.messages.push(Message::User { id: MessageId::from("u"), content: "write a long answer".to_owned() });
+    talk.request.messages.push(Message::User(UserMessage::new(MessageId::from("u"), "write a long answer".to_owned())));
     let events = answer(&talk.request);
     let pieces: Vec<&String> = events
         .iter()

@@ -488,7 +488,7 @@ async fn what_the_provider_of_the_model_refuses_is_refused_of_a_pages_tool_and_a
         assert_eq!(Gateway::builder(config).tool(tool).build().is_err(), refused, "{url} {provider:?}");
     }
     let why = at("http://localhost:8000/v1", Some("opnai")).expect_err("it is not known");
-    assert!(why.contains("PAGEHAND_PROVIDER: \"opnai\" is not known; there are: gemini"), "{why}");
+    assert!(why.contains("PAGEHAND_PROVIDER: \"opnai\" is not known; there are: openai_chat"), "{why}");
 }
 
 #[tokio::test]

@@ -21,7 +21,12 @@ use crate::support::tools::every_kind;
 fn what_a_run_has_used_up_is_known_after_a_reload() {
     let mut world = Loop::within(Limits { max_tokens: Some(100), ..Limits::default() });
     world.user("Weather?");
-    world.model(ModelEvent::Usage(Usage { input_tokens: 70, output_tokens: 20, cost_micros: None }));
+    world.model(ModelEvent::Usage(Usage {
+        input_tokens: 70,
+        output_tokens: 20,
+        cost_micros: None,
+        ..Usage::default()
+    }));
     world.step(&[("", "page_look", OSLO)]);
     world.works("page_look", &fine());
     let limits = Limits { max_tokens: Some(100), ..Limits::default() };
@@ -37,7 +42,12 @@ fn what_a_run_has_used_up_is_known_after_a_reload() {
         world.at,
         Input::Model {
             call,
-            event: ModelEvent::Usage(Usage { input_tokens: 11, output_tokens: 0, cost_micros: None }),
+            event: ModelEvent::Usage(Usage {
+                input_tokens: 11,
+                output_tokens: 0,
+                cost_micros: None,
+                ..Usage::default()
+            }),
         },
     );
     let used = std::iter::from_fn(|| again.poll()).find_map(|output| match output {
@@ -57,7 +67,7 @@ fn the_closed_parts_of_an_answer_outlive_a_crash_and_the_answer_is_asked_for_aga
     world.model(ModelEvent::ReasoningStart);
     world.model(ModelEvent::ReasoningDelta("hm".to_owned()));
     let parts: Vec<&Part> = world.journal.iter().filter_map(part_of).collect();
-    assert_eq!(parts, [&Part::Text { text: "First.".to_owned() }], "what is still open is not written");
+    assert_eq!(parts, [&Part::text("First.".to_owned())], "what is still open is not written");
 
     let mut again = Run::restore(config(Limits::default(), 5), &world.journal);
     let Some(Message::Assistant(cut)) = again.transcript().messages().last() else { panic!("the words are gone") };
@@ -125,9 +135,9 @@ fn a_thread_that_was_read_from_a_checkpoint_asks_for_the_rest_before_the_model_n
     assert!(run.transcript().messages().len() < world.run.transcript().messages().len());
     run.handle(world.at, Input::Tools(every_kind()));
     assert!(run.poll().is_none(), "to be looked at it need not be whole");
-    run.handle(world.at, Input::UserMessage("And now?".to_owned()));
+    run.handle(world.at, Input::UserMessage("And now?".into()));
     assert!(matches!(run.poll(), Some(Output::LoadEarlier)));
-    run.handle(world.at, Input::UserMessage("And then?".to_owned()));
+    run.handle(world.at, Input::UserMessage("And then?".into()));
     assert!(run.poll().is_none(), "it is asked for once, and both messages wait");
 
     run.handle(world.at, Input::Earlier(world.journal[..mark].to_vec()));
@@ -185,12 +195,12 @@ fn every_line_is_read_as_it_was_written() {
     let world = long(3);
     let more = [
         Entry::Owner { at: 7 },
-        Entry::Part { message: MessageId::from("m"), part: Part::Reasoning { text: "hm".to_owned() } },
+        Entry::Part { message: MessageId::from("m"), part: Part::reasoning("hm".to_owned()) },
         Entry::StepStart {
             run: RunId::from("r"),
             step: 2,
             tools: vec!["a@1".to_owned()],
-            used: Usage { input_tokens: 1, output_tokens: 2, cost_micros: Some(3) },
+            used: Usage { input_tokens: 1, output_tokens: 2, cost_micros: Some(3), ..Usage::default() },
         },
         Entry::RunEnd { run: RunId::from("r"), reason: EndReason::Empty },
     ];
@@ -203,7 +213,12 @@ fn every_line_is_read_as_it_was_written() {
 fn what_another_page_is_told_is_read_there_as_it_was_meant() {
     let mut world = Loop::new();
     world.user("Weather?");
-    world.model(ModelEvent::Usage(Usage { input_tokens: 1, output_tokens: 2, cost_micros: Some(3) }));
+    world.model(ModelEvent::Usage(Usage {
+        input_tokens: 1,
+        output_tokens: 2,
+        cost_micros: Some(3),
+        ..Usage::default()
+    }));
     world.words("I look.");
     world.step(&[("", "page_look", OSLO), ("", "note_write", OSLO), ("", "unknown", "{}")]);
     world.deny("note_write", None);

@@ -224,7 +224,7 @@ fn a_thousand_calls_in_a_step_are_all_answered_and_none_runs() {
 // ---- tokens and money ----
 
 fn usage(input_tokens: u64, cost_micros: Option<u64>) -> ModelEvent {
-    ModelEvent::Usage(Usage { input_tokens, output_tokens: 5, cost_micros })
+    ModelEvent::Usage(Usage { input_tokens, output_tokens: 5, cost_micros, ..Usage::default() })
 }
 
 fn step_of(world: &mut Loop, usage: ModelEvent) {
@@ -280,7 +280,7 @@ fn money_is_limited_where_the_gateway_knows_prices() {
         Event::Usage(usage) => Some(*usage),
         _ => None,
     });
-    assert_eq!(told, Some(Usage { input_tokens: 20, output_tokens: 10, cost_micros: Some(1_000) }));
+    assert_eq!(told, Some(Usage { input_tokens: 20, output_tokens: 10, cost_micros: Some(1_000), ..Usage::default() }));
 }
 
 #[test]

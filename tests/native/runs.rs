@@ -3,7 +3,7 @@
 use pagehand::agent::{Input, Limits};
 use pagehand::protocol::{
     Entry, Event, FinishReason, Message, MessageStatus, ModelError, ModelErrorKind, ModelEvent, Outcome, Part, Scope,
-    Usage,
+    Usage, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn an_answer_without_calls_ends_the_run() {
     assert_eq!(world.ends(), ["completed"]);
     assert_eq!(world.answers(), [("Sunny.".to_owned(), MessageStatus::Complete)]);
     let Some(Message::Assistant(answer)) = world.run.transcript().messages().last() else { panic!("no answer") };
-    assert_eq!(answer.parts[0], Part::Reasoning { text: "Hm.".to_owned() });
+    assert_eq!(answer.parts[0], Part::reasoning("Hm.".to_owned()));
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn parts_keep_the_order_they_came_in() {
         .parts
         .iter()
         .map(|part| match part {
-            Part::Text { text } | Part::Reasoning { text } => text.as_str(),
+            Part::Text { text, .. } | Part::Reasoning { text, .. } => text.as_str(),
             Part::Call(call) => call.arguments.as_str(),
         })
         .collect();
@@ -433,7 +433,7 @@ fn a_message_while_calls_are_open_settles_them_first() {
     assert_eq!(world.ends(), ["superseded"]);
     assert_eq!(world.codes(), ["cancelled", "cancelled"]);
     let sent = &world.requests.last().unwrap().messages;
-    assert!(matches!(sent.last(), Some(Message::User { content, .. }) if content == "Never mind."));
+    assert!(matches!(sent.last(), Some(Message::User(UserMessage { content, .. })) if content == "Never mind."));
     assert_eq!(sent.len(), 5, "question, calls, two results, the new message");
 }
 
@@ -536,8 +536,9 @@ fn retry_without_anything_to_answer_is_only_noted() {
 
 #[test]
 fn tokens_are_added_up_over_the_steps() {
-    let usage =
-        |input_tokens, output_tokens| ModelEvent::Usage(Usage { input_tokens, output_tokens, cost_micros: None });
+    let usage = |input_tokens, output_tokens| {
+        ModelEvent::Usage(Usage { input_tokens, output_tokens, cost_micros: None, ..Usage::default() })
+    };
     let mut world = Loop::asked();
     world.model(usage(10, 1));
     world.model(usage(10, 3));

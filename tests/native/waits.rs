@@ -4,7 +4,7 @@
 use pagehand::agent::{Input, Limits, Output, Run};
 use pagehand::protocol::{
     EndReason, Event, FinishReason, Message, MessageStatus, Millis, ModelError, ModelErrorKind, ModelEvent, Outcome,
-    Wait,
+    UserMessage, Wait,
 };
 use pagehand::session::Handle;
 
@@ -192,7 +192,7 @@ fn the_user_may_stop_it_send_another_message_or_not_wait() {
     world.user("In Rome, I mean.");
     assert_eq!(world.ends(), ["superseded"]);
     let sent = &world.requests[1].messages;
-    assert!(matches!(sent.last(), Some(Message::User { content, .. }) if content == "In Rome, I mean."));
+    assert!(matches!(sent.last(), Some(Message::User(UserMessage { content, .. })) if content == "In Rome, I mean."));
     world.wait(60_000);
     assert_eq!(world.requests.len(), 2, "what was waited for is over");
 

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use pagehand::protocol::{Entry, Message, ToolCallId};
+use pagehand::protocol::{Entry, Message, ToolCallId, UserMessage};
 use pagehand::session::StoreError;
 use serde_json::Value;
 
@@ -111,7 +111,7 @@ pub(crate) fn sendable(messages: &[Message], whole: bool) -> Result<(), String> 
                 &answer.id
             }
             Message::Job { message: tool, .. } => &tool.id,
-            Message::User { id, .. } => id,
+            Message::User(UserMessage { id, .. }) | Message::Notice { id, .. } => id,
         };
         if !ids.insert(id) {
             return Err(format!("two messages have the id {id}"));

@@ -118,7 +118,7 @@ impl Page {
         world.check(!world.stopped.get(), || "a model is asked after the user stopped everything".to_owned());
         let lines = world.disk.entries();
         let user = request.messages.iter().rev().find_map(|message| match message {
-            Message::User { id, content } => Some((id.clone(), content.clone())),
+            Message::User(said) => Some(said.clone()),
             _ => None,
         });
         let written = |entry: &Entry| matches!(entry, Entry::RunStart { message, .. } if *message == user);

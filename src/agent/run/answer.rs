@@ -6,13 +6,15 @@ use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::{Around, Stream};
 use crate::agent::{Output, Transcript};
-use crate::protocol::{CallState, EndReason, Entry, Event, Message, MessageStatus, ModelError, ModelEvent, ToolCall};
+use crate::protocol::{
+    CallState, EndReason, Entry, Event, FinishReason, Message, MessageStatus, ModelError, ModelEvent, ToolCall,
+};
 use crate::tools::Resolved;
 
 impl Run {
     pub(super) fn model(&mut self, call: u64, event: ModelEvent) {
         match event {
-            ModelEvent::Finish(_) => self.finish_stream(call),
+            ModelEvent::Finish(reason) => self.finish_stream(call, &reason),
             ModelEvent::Error(error) => self.fail_stream(call, error),
             other => self.collect(call, other),
         }
@@ -53,7 +55,7 @@ impl Run {
         }
     }
 
-    fn finish_stream(&mut self, call: u64) {
+    fn finish_stream(&mut self, call: u64, reason: &FinishReason) {
         let Some((mut active, stream)) = self.take_stream(call) else { return };
         let id = stream.draft.message.clone();
         let (answer, slots) = stream.draft.finish(MessageStatus::Complete);
@@ -66,7 +68,7 @@ impl Run {
         let (mut calls, over) = calls::open(&id, slots, &active.tools, &self.transcript, &mut active.spent, &limits);
         self.save(Entry::Message(answer.clone()));
         self.transcript.push(Message::Assistant(answer));
-        self.event(Event::MessageEnd { message: id, status: MessageStatus::Complete });
+        self.event(Event::MessageEnd { message: id.clone(), status: MessageStatus::Complete });
         self.begin_calls(&active, &mut calls);
         if let Some(reason) = over {
             self.append(calls);
@@ -75,7 +77,7 @@ impl Run {
         // The loop goes on while there are calls for us, whatever word the model stopped with.
         if calls.iter().all(Call::agent_ran) {
             self.append(calls);
-            return self.close(active, EndReason::Completed);
+            return if *reason == FinishReason::Paused { self.step(active) } else { self.answered(active, &id) };
         }
         self.settle_or_wait(active, calls);
     }

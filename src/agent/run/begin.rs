@@ -1,24 +1,28 @@
 //! How a run and its steps begin. Part of the machine; knows nothing of who carries anything out.
 
+use std::sync::Arc;
+
 use crate::agent::draft::Draft;
 use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::Stream;
 use crate::agent::{ARTIFACTS, Output};
-use crate::protocol::{EndReason, Entry, Event, Lifetime, Message, MessageId, ModelRequest, Names, RunId, Usage};
+use crate::protocol::{
+    EndReason, Entry, Event, Lifetime, Message, MessageId, ModelRequest, Names, Prompt, RunId, Usage, UserMessage,
+};
 use crate::tools::Resolved;
 
 impl Run {
-    pub(super) fn begin(&mut self, text: Option<String>) {
-        if text.is_none() && !self.can_retry() {
+    pub(super) fn begin(&mut self, prompt: Option<Prompt>) {
+        if prompt.is_none() && !self.can_retry() {
             return self.note("There is nothing to try again.");
         }
         self.end(EndReason::Superseded);
         self.tell_of_jobs();
         let run = RunId(self.mint.mint());
-        let message = text.map(|text| (MessageId(self.mint.mint()), text));
+        let message = prompt.map(|prompt| UserMessage::of(MessageId(self.mint.mint()), prompt));
         match &message {
-            Some((id, text)) => self.transcript.push(Message::User { id: id.clone(), content: text.clone() }),
+            Some(message) => self.transcript.push(Message::User(message.clone())),
             None => self.transcript.supersede_tail(),
         }
         self.save(Entry::RunStart { run: run.clone(), at: self.at, message: message.clone() });
@@ -59,6 +63,8 @@ impl Run {
         let mut request = ModelRequest {
             thread: self.config.thread.clone(),
             run: active.run.clone(),
+            model: self.model.clone(),
+            output: self.transcript.wanted_output().map(|(output, _)| Arc::clone(output)),
             instructions: self.config.instructions.clone(),
             messages: self.transcript.for_model(),
             tools: active.tools.offers().to_vec(),

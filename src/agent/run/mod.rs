@@ -5,6 +5,7 @@ mod begin;
 mod checkpoint;
 mod end;
 mod jobs;
+mod output;
 mod resume;
 mod settle;
 mod wait;
@@ -85,6 +86,8 @@ pub struct Run {
     listing: bool,
     /// Whether a run that was cut off is to be taken up once they are known.
     resumes: bool,
+    /// Which of the gateway's models is asked; empty for its first.
+    model: String,
     /// Lines written since the last checkpoint.
     lines: u32,
     /// What waits for the thread to be read whole; `None` where it is.
@@ -150,6 +153,7 @@ impl Run {
             online: true,
             listing: false,
             resumes: false,
+            model: String::new(),
             lines: 0,
             waiting: None,
         }
@@ -268,11 +272,12 @@ impl Run {
             }
             Input::Facts(facts) => self.facts = facts,
             Input::Policy(policy) => self.policy.take_rules(policy),
+            Input::UseModel(model) => self.model = model,
             Input::ForgetGrants => self.policy.forget(),
             Input::State(state) => self.take_state(&state),
             Input::Listing(listing) => self.take_listing(listing),
             Input::Earlier(entries) => self.take_earlier(&entries),
-            Input::UserMessage(text) => self.begin(Some(text)),
+            Input::UserMessage(prompt) => self.begin(Some(prompt)),
             Input::Resume | Input::Retry if self.listing && self.is_interrupted() => self.resumes = true,
             Input::Resume => self.resume(),
             Input::Retry if self.is_interrupted() => self.resume(),

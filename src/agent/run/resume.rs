@@ -86,7 +86,7 @@ impl Run {
             calls.push(made);
         }
         if calls.is_empty() {
-            return self.close(active, EndReason::Completed);
+            return self.answered(active, &answer.id);
         }
         self.settle_or_wait(active, calls);
     }

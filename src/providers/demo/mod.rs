@@ -23,7 +23,7 @@ mod reader;
 mod say;
 mod stream;
 
-use crate::protocol::{Message, ModelEvent, ModelRequest};
+use crate::protocol::{Message, ModelEvent, ModelRequest, UserMessage};
 
 /// One whole step of the demo model: the next calls, or the answer. The same request gives the same events.
 #[must_use]
@@ -39,7 +39,7 @@ pub fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
 
 // The last message tells of a job: its end is passed on.
 fn told_of_job(request: &ModelRequest) -> Option<String> {
-    let Some(Message::User { content, .. }) = request.messages.last() else { return None };
+    let Some(Message::User(UserMessage { content, .. })) = request.messages.last() else { return None };
     let (name, result) = read::told_of_job(content)?;
     Some(say::job_done(name, &result))
 }

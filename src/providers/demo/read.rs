@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::protocol::{AssistantMessage, Message, ModelRequest, ToolCallId, ToolOffer, ToolResult};
+use crate::protocol::{AssistantMessage, Message, ModelRequest, ToolCallId, ToolOffer, ToolResult, UserMessage};
 use crate::providers::demo::clause::{is_command, is_refusal, order_ids};
 use crate::providers::demo::say;
 
@@ -64,8 +64,7 @@ pub(super) struct Failure {
 impl Facts {
     pub(super) fn of(request: &ModelRequest) -> Self {
         let messages = &request.messages;
-        let is_user =
-            |message: &Message| matches!(message, Message::User { content, .. } if told_of_job(content).is_none());
+        let is_user = |message: &Message| matches!(message, Message::User(UserMessage { content, .. }) if told_of_job(content).is_none());
         let start = messages.iter().rposition(is_user).unwrap_or(messages.len());
         let (before, run) = messages.split_at(start);
         Self {
@@ -104,10 +103,10 @@ fn wish(messages: &[Message]) -> Wish {
     let mut asked = String::new();
     for message in messages {
         match message {
-            Message::User { content, .. } if told_of_job(content).is_some() => {}
-            Message::User { content, .. } => wish = answered(wish, &asked, content.trim()),
+            Message::User(UserMessage { content, .. }) if told_of_job(content).is_some() => {}
+            Message::User(UserMessage { content, .. }) => wish = answered(wish, &asked, content.trim()),
             Message::Assistant(answer) => asked = answer.text(),
-            Message::Tool(_) | Message::Job { .. } => {}
+            Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => {}
         }
     }
     wish
@@ -132,12 +131,12 @@ fn answered(mut wish: Wish, asked: &str, reply: &str) -> Wish {
 fn topic(messages: &[Message]) -> Option<Topic> {
     let results = results(messages);
     messages.iter().rev().find_map(|message| match message {
-        Message::User { content, .. } => order_ids(content).pop().map(Topic::Order),
+        Message::User(UserMessage { content, .. }) => order_ids(content).pop().map(Topic::Order),
         Message::Assistant(answer) => answer.calls().collect::<Vec<_>>().into_iter().rev().find_map(|call| {
             let result = results.get(&call.id).and_then(|result| outcome(result).ok())?;
             topic_of_call(&call.name, &arguments(&call.arguments), &result)
         }),
-        Message::Tool(_) | Message::Job { .. } => None,
+        Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => None,
     })
 }
 
@@ -156,7 +155,7 @@ fn done(messages: &[Message]) -> Vec<Done> {
     let results = results(messages);
     let answers = messages.iter().filter_map(|message| match message {
         Message::Assistant(answer) => Some(answer),
-        Message::User { .. } | Message::Tool(_) | Message::Job { .. } => None,
+        Message::User(_) | Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => None,
     });
     let calls = answers.flat_map(AssistantMessage::calls);
     calls
@@ -170,7 +169,7 @@ fn done(messages: &[Message]) -> Vec<Done> {
 fn results(messages: &[Message]) -> BTreeMap<&ToolCallId, &ToolResult> {
     let tools = messages.iter().filter_map(|message| match message {
         Message::Tool(tool) => Some((&tool.result.call, &tool.result)),
-        Message::User { .. } | Message::Assistant(_) | Message::Job { .. } => None,
+        Message::User(_) | Message::Assistant(_) | Message::Job { .. } | Message::Notice { .. } => None,
     });
     tools.collect()
 }

@@ -1,135 +1,105 @@
 //! A Chat Completions stream to our model events. Knows nothing of HTTP.
 
-use std::collections::VecDeque;
+use serde_json::{Map, Value};
 
-use serde_json::{Deserializer, Value};
-
-use crate::protocol::{FinishReason, ModelError, ModelErrorKind, ModelEvent, Usage};
-use crate::providers::openai_chat::error_in;
+use crate::protocol::{FinishReason, Usage};
+use crate::providers::answer::Answer;
+use crate::providers::decoder::Reader;
+use crate::providers::error::error_in;
+use crate::providers::json::{Json, at, count, field, list, text};
 use crate::providers::openai_chat::slots::Slots;
-use crate::wire::sse::SseDecoder;
+use crate::providers::vendor::Vendor;
 
-/// Decodes one answer.
-///
-/// *Push bytes, take `next` until `None`; at the end of the body call `finish`, take `next` again.* A stream that ends
-/// without a `Finish` or an `Error` was cut.
-#[derive(Debug, Default)]
-pub struct ChatDecoder {
-    sse: SseDecoder,
+/// Reads one answer.
+#[derive(Debug)]
+pub(in crate::providers) struct Chat {
     slots: Slots,
-    part: Part,
     finish: Option<FinishReason>,
-    ready: VecDeque<ModelEvent>,
-    heard: bool,
-    over: bool,
-    body: Vec<u8>,
+    // Whether thoughts must come back.
+    wants_thoughts: bool,
+    thoughts_kept: bool,
+    // OpenRouter's `reasoning_details`, put together.
+    details: Vec<Map<String, Value>>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Part {
-    #[default]
-    None,
-    Text,
-    Reasoning,
+impl Chat {
+    pub(in crate::providers) fn new(vendor: &Vendor) -> Self {
+        let wants_thoughts = vendor.reasoning.is_some();
+        Self { slots: Slots::default(), finish: None, wants_thoughts, thoughts_kept: false, details: Vec::new() }
+    }
+
+    fn delta(&mut self, delta: &Json<'_>, answer: &mut Answer) {
+        if let Some(words) = text(delta, "reasoning_content").or_else(|| text(delta, "reasoning")) {
+            answer.reasoning(words);
+            if self.wants_thoughts && !std::mem::replace(&mut self.thoughts_kept, true) {
+                answer.seal_reasoning("{}");
+            }
+        }
+        for detail in list(delta, "reasoning_details") {
+            self.detail(detail);
+        }
+        match field(delta, "content") {
+            Some(Json::Str(words)) if !words.is_empty() => answer.text(words),
+            // Mistral's thinking models: a list of parts.
+            Some(Json::Array(parts)) => parts.iter().for_each(|part| content_part(part, answer)),
+            _ => {}
+        }
+        if let Some(words) = text(delta, "refusal") {
+            answer.text(words);
+        }
+        for entry in list(delta, "tool_calls") {
+            self.slots.take(entry, answer);
+        }
+    }
+
+    // A piece of one stands under the same index; its texts go on, the rest is said once.
+    fn detail(&mut self, detail: &Json<'_>) {
+        let Value::Object(piece) = Value::from(detail) else { return };
+        let same = |other: &&mut Map<String, Value>| {
+            piece.get("index").is_some() && ["index", "type"].iter().all(|name| other.get(*name) == piece.get(*name))
+        };
+        let Some(whole) = self.details.last_mut().filter(same) else { return self.details.push(piece) };
+        for (name, value) in piece {
+            let grows = matches!(name.as_str(), "text" | "summary" | "data");
+            match (whole.get_mut(&name), value) {
+                (_, Value::Null) => {}
+                (Some(Value::String(text)), Value::String(more)) if grows => text.push_str(&more),
+                (_, value) => drop(whole.insert(name, value)),
+            }
+        }
+    }
+
+    fn close(&mut self, answer: &mut Answer) {
+        if !self.details.is_empty() {
+            let details: Vec<Value> = std::mem::take(&mut self.details).into_iter().map(Value::Object).collect();
+            answer.close_part();
+            answer.seal_reasoning(&serde_json::json!({ "reasoning_details": details }).to_string());
+        }
+        let reason = self.finish.take().unwrap_or(FinishReason::Done);
+        answer.finish(reason);
+    }
 }
 
-// A plain JSON answer is kept up to this size; a stream only until its first event.
-const MAX_PLAIN_BODY: usize = 4 * 1024 * 1024;
-
-impl ChatDecoder {
-    /// Takes the next bytes of the body.
-    pub fn push(&mut self, bytes: &[u8]) {
-        if self.over {
-            return;
-        }
-        if !self.heard && self.body.len() < MAX_PLAIN_BODY {
-            self.body.extend_from_slice(bytes);
-        }
-        if let Err(too_long) = self.sse.push(bytes) {
-            return self.fail(ModelError::new(ModelErrorKind::Protocol, too_long.to_string()));
-        }
-        self.drain(false);
-    }
-
-    /// Tells the decoder that the body has ended.
-    pub fn finish(&mut self) {
-        if self.over {
-            return;
-        }
-        self.sse.finish();
-        self.drain(true);
-        if !self.heard && !self.over {
-            let body = std::mem::take(&mut self.body);
-            let text = String::from_utf8_lossy(&body).trim().to_owned();
-            if text.starts_with(['{', '[']) {
-                self.data(&text, true);
-            }
-        }
-        if self.finish.is_some() {
-            self.end();
-        }
-    }
-
-    /// The next model event, or `None` until more is pushed.
-    #[expect(clippy::should_implement_trait, reason = "`None` means not yet, which an iterator may not say")]
-    pub fn next(&mut self) -> Option<ModelEvent> {
-        self.ready.pop_front()
-    }
-
-    fn drain(&mut self, at_end: bool) {
-        while let Some(event) = self.sse.next() {
-            if self.over {
-                return;
-            }
-            if !std::mem::replace(&mut self.heard, true) {
-                self.body = Vec::new();
-                self.ready.push_back(ModelEvent::Start);
-            }
-            self.data(event.data.trim(), at_end);
-        }
-    }
-
-    fn data(&mut self, data: &str, at_end: bool) {
-        if data == "[DONE]" {
-            return self.end();
-        }
-        if data.is_empty() {
-            return;
-        }
-        // One JSON value is the rule; some servers glue two together, some forget the blank line between events.
-        for value in Deserializer::from_str(data).into_iter::<Value>() {
-            match value {
-                Ok(value) => self.chunk(&value),
-                // A chunk cut by the end of the body is a cut stream; one in the middle is a broken server.
-                Err(why) if at_end && why.is_eof() => {
-                    return self.ready.push_back(ModelEvent::Note(format!("a chunk ends too early: {why}")));
-                }
-                Err(why) => {
-                    let words = format!("the model's server sent a chunk that is not JSON: {why}");
-                    return self.fail(ModelError::new(ModelErrorKind::Protocol, words));
-                }
-            }
-            if self.over {
-                return;
-            }
-        }
-    }
-
-    fn chunk(&mut self, chunk: &Value) {
+impl Reader for Chat {
+    fn read(&mut self, chunk: &Json<'_>, answer: &mut Answer) {
         if let Some(error) = error_in(chunk) {
-            return self.fail(error);
+            return answer.fail(error);
         }
-        if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
-            let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or_default();
-            let (input_tokens, output_tokens) = (count("prompt_tokens"), count("completion_tokens"));
-            let usage = Usage { input_tokens, output_tokens, cost_micros: None };
-            self.ready.push_back(ModelEvent::Usage(usage));
+        if let Some(usage) = field(chunk, "usage").filter(|usage| usage.is_object()) {
+            answer.usage(Usage {
+                input_tokens: count(usage, &["prompt_tokens"]),
+                output_tokens: count(usage, &["completion_tokens"]),
+                cached_tokens: count(usage, &["prompt_tokens_details", "cached_tokens"])
+                    .max(count(usage, &["prompt_cache_hit_tokens"])),
+                reasoning_tokens: count(usage, &["completion_tokens_details", "reasoning_tokens"]),
+                cost_micros: None,
+            });
         }
-        let Some(choice) = chunk.pointer("/choices/0") else { return };
-        if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
-            self.delta(delta);
+        let Some(choice) = list(chunk, "choices").first() else { return };
+        if let Some(delta) = field(choice, "delta").or_else(|| field(choice, "message")) {
+            self.delta(delta, answer);
         }
-        if let Some(word) = choice.get("finish_reason").and_then(Value::as_str).filter(|word| !word.is_empty()) {
+        if let Some(word) = text(choice, "finish_reason") {
             self.finish = Some(match word {
                 "stop" => FinishReason::Done,
                 "tool_calls" | "function_call" => FinishReason::Calls,
@@ -140,51 +110,30 @@ impl ChatDecoder {
         }
     }
 
-    fn delta(&mut self, delta: &Value) {
-        let text = |name: &str| delta.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-        if let Some(words) = text("reasoning_content").or_else(|| text("reasoning")) {
-            self.open(Part::Reasoning);
-            self.ready.push_back(ModelEvent::ReasoningDelta(words.to_owned()));
+    fn done(&mut self, answer: &mut Answer) {
+        self.close(answer);
+    }
+
+    fn end(&mut self, answer: &mut Answer) {
+        if self.finish.is_some() {
+            self.close(answer);
         }
-        for words in [text("content"), text("refusal")].into_iter().flatten() {
-            self.open(Part::Text);
-            self.ready.push_back(ModelEvent::TextDelta(words.to_owned()));
+    }
+}
+
+fn content_part(part: &Json<'_>, answer: &mut Answer) {
+    match text(part, "type") {
+        Some("thinking") => {
+            list(part, "thinking")
+                .iter()
+                .filter_map(|piece| text(piece, "text"))
+                .for_each(|words| answer.reasoning(words));
         }
-        if let Some(entries) = delta.get("tool_calls").and_then(Value::as_array).filter(|entries| !entries.is_empty()) {
-            self.open(Part::None);
-            for entry in entries {
-                self.slots.take(entry, &mut |event| self.ready.push_back(event));
+        _ => {
+            let words = text(part, "text").or_else(|| at(part, &["text", "value"])?.as_str());
+            if let Some(words) = words {
+                answer.text(words);
             }
         }
-    }
-
-    fn open(&mut self, part: Part) {
-        if self.part == part {
-            return;
-        }
-        match self.part {
-            Part::Text => self.ready.push_back(ModelEvent::TextEnd),
-            Part::Reasoning => self.ready.push_back(ModelEvent::ReasoningEnd),
-            Part::None => {}
-        }
-        match part {
-            Part::Text => self.ready.push_back(ModelEvent::TextStart),
-            Part::Reasoning => self.ready.push_back(ModelEvent::ReasoningStart),
-            Part::None => {}
-        }
-        self.part = part;
-    }
-
-    fn end(&mut self) {
-        self.open(Part::None);
-        self.slots.close(&mut |event| self.ready.push_back(event));
-        let reason = self.finish.take().unwrap_or(FinishReason::Done);
-        self.ready.push_back(ModelEvent::Finish(reason));
-        self.over = true;
-    }
-
-    fn fail(&mut self, error: ModelError) {
-        self.ready.push_back(ModelEvent::Error(error));
-        self.over = true;
     }
 }

@@ -1,116 +1,123 @@
 //! A request as Chat Completions JSON. Knows nothing of the answer.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
-use crate::protocol::{AssistantMessage, Message, ModelRequest, ToolCallId, ToolOffer};
-
-// OpenAI refuses longer ones.
-const MAX_CALL_ID: usize = 40;
-
-const NO_RESULT: &str =
-    r#"{"status":"error","code":"interrupted","message":"no result was produced","retryable":false}"#;
+use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, ToolOffer, UserMessage};
+use crate::providers::history::{Settled, Turn, system, turns};
+use crate::providers::media::{self, Piece};
+use crate::providers::names::WireIds;
+use crate::providers::sealed::{open, put};
+use crate::providers::target::{Writing, is_closed};
+use crate::providers::vendor::Output;
 
 /// The body of `POST …/chat/completions`.
-///
-/// Every call is followed by exactly one `tool` message, whatever the thread looks like: servers refuse anything else.
-#[must_use]
-pub fn encode(request: &ModelRequest, model: &str) -> Value {
+pub(in crate::providers) fn encode(request: &ModelRequest, to: &Writing<'_>) -> Result<Value, ModelError> {
     let mut body = json!({
-        "model": model, "stream": true, "stream_options": { "include_usage": true }, "messages": messages(request),
+        "model": to.model, "stream": true, "stream_options": { "include_usage": true },
+        "messages": messages(request, to)?,
     });
     // An empty list is refused by some, and `parallel_tool_calls` without tools by others.
     if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(|offer| tool(offer)).collect();
-        // Off by default in llama.cpp.
-        body["parallel_tool_calls"] = json!(true);
+        body["tools"] = request.tools.iter().map(|offer| tool(offer, to)).collect();
+        if to.vendor.parallel {
+            // Off by default in llama.cpp.
+            body["parallel_tool_calls"] = json!(true);
+        }
     }
-    body
+    if let Some(output) = to.form(request) {
+        let form = json!({ "name": output.name, "schema": output.schema, "strict": is_closed(output) });
+        body["response_format"] = json!({ "type": "json_schema", "json_schema": form });
+    } else if to.vendor.output == Output::Object && request.output.is_some() && request.tools.is_empty() {
+        body["response_format"] = json!({ "type": "json_object" });
+    }
+    Ok(body)
 }
 
-fn messages(request: &ModelRequest) -> Vec<Value> {
+// Every call is followed by exactly one `tool` message, whatever the thread looks like: servers refuse anything else.
+fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
     let mut out = Vec::new();
-    let system = system(request);
+    let system = system(request, to.form(request).is_none());
     if !system.is_empty() {
         out.push(json!({ "role": "system", "content": system }));
     }
-    let mut ids = WireIds::default();
-    for (at, message) in request.messages.iter().enumerate() {
-        match message {
-            Message::User { content, .. } => out.push(json!({ "role": "user", "content": content })),
-            Message::Job { name, message } => {
-                out.push(json!({ "role": "user", "content": message.told_as_job(name) }));
-            }
-            Message::Assistant(answer) => {
-                let ids: Vec<String> = answer.calls().map(|call| ids.take(&call.id)).collect();
-                out.push(assistant(answer, &ids));
-                for (call, id) in answer.calls().zip(ids) {
-                    let content = result_of(&call.id, &request.messages[at + 1..]).unwrap_or(NO_RESULT);
-                    out.push(json!({ "role": "tool", "tool_call_id": id, "content": content }));
+    let mut ids = WireIds::new(to.vendor.call_ids);
+    for turn in turns(request) {
+        match turn {
+            Turn::User(said) => out.push(json!({ "role": "user", "content": content(said, to)? })),
+            Turn::Told(words) => out.push(json!({ "role": "user", "content": words })),
+            Turn::Answer(answer, settled) => {
+                let ids: Vec<String> =
+                    settled.iter().map(|one| ids.take(one.call, to.names.wire(&one.call.name))).collect();
+                out.push(assistant(answer, &settled, &ids, to));
+                for (one, id) in settled.iter().zip(ids) {
+                    out.push(json!({ "role": "tool", "tool_call_id": id, "content": one.content() }));
                 }
             }
-            // Written behind its call.
-            Message::Tool(_) => {}
         }
     }
-    out
+    Ok(out)
 }
 
-// The first answer to a call; what stands behind another call of the same id is that one's.
-fn result_of<'a>(call: &ToolCallId, later: &'a [Message]) -> Option<&'a str> {
-    let calls_again = |message: &&Message| matches!(message, Message::Assistant(answer) if answer.calls().any(|other| other.id == *call));
-    later.iter().take_while(|message| !calls_again(message)).find_map(|message| match message {
-        Message::Tool(tool) if tool.result.call == *call => Some(tool.result.content.as_str()),
-        Message::User { .. } | Message::Assistant(_) | Message::Tool(_) | Message::Job { .. } => None,
-    })
+fn content(said: &UserMessage, to: &Writing<'_>) -> Result<Value, ModelError> {
+    let pieces = media::pieces(said, &to.vendor.media, to.vendor.label)?;
+    if let [Piece::Text(words)] = pieces.as_slice() {
+        return Ok(json!(words));
+    }
+    let piece = |piece: Piece<'_>| match piece {
+        Piece::Text(words) => json!({ "type": "text", "text": words }),
+        Piece::File(file) => file_part(file),
+    };
+    Ok(pieces.into_iter().map(piece).collect())
 }
 
-/// The ids of the calls of one request: the call's own, unless it is empty, too long or was there before.
-#[derive(Default)]
-struct WireIds {
-    used: BTreeSet<String>,
-}
-
-impl WireIds {
-    fn take(&mut self, id: &ToolCallId) -> String {
-        let own = Some(id.0.clone()).filter(|id| !id.is_empty() && id.len() <= MAX_CALL_ID && !self.used.contains(id));
-        let id = own.unwrap_or_else(|| {
-            let mut number = self.used.len();
-            while self.used.contains(&format!("call_{number}")) {
-                number += 1;
-            }
-            format!("call_{number}")
-        });
-        self.used.insert(id.clone());
-        id
+fn file_part(file: &Attachment) -> Value {
+    match (&file.source, file.media_type.as_str()) {
+        (Source::Data(data), "audio/wav") => {
+            json!({ "type": "input_audio", "input_audio": { "data": **data, "format": "wav" } })
+        }
+        (Source::Data(data), "audio/mpeg" | "audio/mp3") => {
+            json!({ "type": "input_audio", "input_audio": { "data": **data, "format": "mp3" } })
+        }
+        _ if file.is_image() => json!({ "type": "image_url", "image_url": { "url": media::address(file) } }),
+        _ => {
+            let name = if file.name.is_empty() { "file" } else { &file.name };
+            json!({ "type": "file", "file": { "filename": name, "file_data": media::address(file) } })
+        }
     }
 }
 
-fn system(request: &ModelRequest) -> String {
-    let facts = request.context.iter().map(|item| format!("{}: {}", item.description, item.value));
-    let facts = facts.collect::<Vec<_>>().join("\n");
-    [request.instructions.as_str(), facts.as_str()]
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n\n")
-}
-
-fn assistant(answer: &AssistantMessage, ids: &[String]) -> Value {
-    let calls: Vec<Value> = answer
-        .calls()
-        .zip(ids)
-        .map(|(call, id)| {
-            let function = json!({ "name": call.name, "arguments": arguments(&call.arguments) });
-            json!({ "id": id, "type": "function", "function": function })
-        })
-        .collect();
+fn assistant(answer: &AssistantMessage, settled: &[Settled<'_>], ids: &[String], to: &Writing<'_>) -> Value {
     // Some servers want "" rather than null, and none refuses it.
     let mut written = json!({ "role": "assistant", "content": answer.text() });
+    let calls: Vec<Value> =
+        settled.iter().zip(ids).enumerate().map(|(at, (one, id))| call(one, id, at == 0, to)).collect();
+    if let Some(field) = to.vendor.reasoning.filter(|_| !calls.is_empty()) {
+        // Wanted with every answer that has calls, also where it was another's and there is none.
+        written[field] = json!("");
+    }
     if !calls.is_empty() {
         written["tool_calls"] = Value::from(calls);
     }
+    let mut thoughts = String::new();
+    for part in &answer.parts {
+        let Part::Reasoning { text, encrypted_value } = part else { continue };
+        if let Some(fields) = open(encrypted_value.as_deref(), to.route) {
+            thoughts.push_str(text);
+            put(&mut written, fields);
+        }
+    }
+    if let Some(field) = to.vendor.reasoning.filter(|_| !thoughts.is_empty()) {
+        written[field] = json!(thoughts);
+    }
+    written
+}
+
+fn call(settled: &Settled<'_>, id: &str, first: bool, to: &Writing<'_>) -> Value {
+    let call = settled.call;
+    let function = json!({ "name": to.names.wire(&call.name), "arguments": arguments(&call.arguments) });
+    let mut written = json!({ "id": id, "type": "function", "function": function });
+    let own = open(call.encrypted_value.as_deref(), to.route);
+    put(&mut written, own.or_else(|| to.first_call().filter(|_| first)).unwrap_or_default());
     written
 }
 
@@ -118,13 +125,13 @@ fn assistant(answer: &AssistantMessage, ids: &[String]) -> Value {
 fn arguments(text: &str) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(_)) => text.to_owned(),
-        Ok(Value::String(inner)) if matches!(serde_json::from_str(&inner), Ok(Value::Object(_))) => inner,
-        _ if text.trim().is_empty() => "{}".to_owned(),
-        _ => json!({ "_raw": text }).to_string(),
+        _ => Value::Object(crate::providers::history::arguments(text)).to_string(),
     }
 }
 
-fn tool(offer: &ToolOffer) -> Value {
-    let function = json!({ "name": offer.name, "description": offer.description, "parameters": *offer.parameters });
+fn tool(offer: &ToolOffer, to: &Writing<'_>) -> Value {
+    let function = json!({
+        "name": to.names.wire(&offer.name), "description": offer.description, "parameters": *offer.parameters,
+    });
     json!({ "type": "function", "function": function })
 }

@@ -1,8 +1,7 @@
 //! Which call a delta belongs to, and its arguments so far. Knows nothing of the rest of a chunk.
 
-use serde_json::Value;
-
-use crate::protocol::ModelEvent;
+use crate::providers::answer::Answer;
+use crate::providers::json::{Json, field, rest, text};
 
 /// The calls of one answer.
 #[derive(Debug, Default)]
@@ -16,27 +15,21 @@ struct Slot {
     id: Option<String>,
     name: String,
     arguments: String,
-    announced: bool,
+    /// Its slot in the answer, once it is announced.
+    slot: Option<usize>,
 }
 
 impl Slots {
     /// Takes one entry of `tool_calls` and says what is new.
-    pub(super) fn take(&mut self, entry: &Value, out: &mut impl FnMut(ModelEvent)) {
-        let function = entry.get("function").unwrap_or(&Value::Null);
-        let id = text(entry, "id");
-        let name = text(function, "name");
-        let index = entry.get("index").and_then(Value::as_u64);
+    pub(super) fn take(&mut self, entry: &Json<'_>, answer: &mut Answer) {
+        let function = field(entry, "function").unwrap_or(&Json::Null);
+        let (id, name) = (text(entry, "id"), text(function, "name"));
+        let index = field(entry, "index").and_then(Json::as_u64);
         let at = match self.find(index, id, name) {
             Some(at) => at,
             None if name.is_none() && id.is_none() => return,
             None => {
-                self.slots.push(Slot {
-                    index,
-                    id: None,
-                    name: String::new(),
-                    arguments: String::new(),
-                    announced: false,
-                });
+                self.slots.push(Slot { index, id: None, name: String::new(), arguments: String::new(), slot: None });
                 self.slots.len() - 1
             }
         };
@@ -48,19 +41,13 @@ impl Slots {
         if slot.name.is_empty() {
             name.unwrap_or_default().clone_into(&mut slot.name);
         }
-        let more = match function.get("arguments") {
-            Some(Value::String(text)) => text.clone(),
-            None | Some(Value::Null) => String::new(),
-            Some(value) => value.to_string(),
-        };
-        slot.append(at, more, out);
-    }
-
-    /// Closes every call.
-    pub(super) fn close(&mut self, out: &mut impl FnMut(ModelEvent)) {
-        for (at, slot) in self.slots.iter_mut().enumerate() {
-            slot.announce(at, out);
-            out(ModelEvent::CallEnd { slot: at });
+        match field(function, "arguments") {
+            Some(Json::Str(text)) => slot.append(text, answer),
+            Some(value) => slot.append(&value.to_string(), answer),
+            None => slot.append("", answer),
+        }
+        if let (Some(extra), Some(slot)) = (rest(entry, KNOWN), slot.slot) {
+            answer.seal_call(slot, &extra);
         }
     }
 
@@ -84,30 +71,25 @@ impl Slots {
     }
 }
 
+// What an entry says that we have a view of; `extra_content` and whatever else comes is kept as it is.
+const KNOWN: &[&str] = &["index", "id", "type", "function"];
+
 impl Slot {
-    fn append(&mut self, at: usize, more: String, out: &mut impl FnMut(ModelEvent)) {
+    fn append(&mut self, more: &str, answer: &mut Answer) {
         // A server that repeats the whole call with its last chunk.
         let repeated = !more.is_empty() && more.trim() == self.arguments.trim() && self.is_whole();
-        if !self.name.is_empty() {
-            self.announce(at, out);
+        if !self.name.is_empty() && self.slot.is_none() {
+            // As soon as there is a name; fragments that came before it follow at once.
+            let slot = answer.call(self.id.as_deref(), &self.name);
+            answer.arguments(slot, &self.arguments);
+            self.slot = Some(slot);
         }
         if repeated || more.is_empty() {
             return;
         }
-        self.arguments.push_str(&more);
-        if self.announced {
-            out(ModelEvent::CallDelta { slot: at, text: more });
-        }
-    }
-
-    // Once, as soon as there is a name; fragments that came before it follow at once.
-    fn announce(&mut self, at: usize, out: &mut impl FnMut(ModelEvent)) {
-        if std::mem::replace(&mut self.announced, true) {
-            return;
-        }
-        out(ModelEvent::CallStart { slot: at, id: self.id.clone(), name: self.name.clone() });
-        if !self.arguments.is_empty() {
-            out(ModelEvent::CallDelta { slot: at, text: self.arguments.clone() });
+        self.arguments.push_str(more);
+        if let Some(slot) = self.slot {
+            answer.arguments(slot, more);
         }
     }
 
@@ -116,8 +98,4 @@ impl Slot {
         self.arguments.trim_end().ends_with('}')
             && serde_json::from_str::<serde::de::IgnoredAny>(&self.arguments).is_ok()
     }
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
 }

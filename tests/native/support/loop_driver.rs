@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pagehand::agent::{Config, Decision, Input, Limits, Output, Run, ToolRequest, Transcript};
 use pagehand::protocol::{
     CallView, Entry, Event, FinishReason, Message, MessageId, MessageStatus, Millis, ModelEvent, ModelRequest, Outcome,
-    Replay, Scope, ThreadId, ToolCallId, ToolError, Wait, delta_to_json,
+    Replay, Scope, ThreadId, ToolCallId, ToolError, UserMessage, Wait, delta_to_json,
 };
 use pagehand::tools::Registry;
 use serde_json::{Value, json};
@@ -112,7 +112,7 @@ impl Loop {
     }
 
     pub(crate) fn user(&mut self, text: &str) {
-        self.give(Input::UserMessage(text.to_owned()));
+        self.give(Input::UserMessage(text.into()));
     }
 
     pub(crate) fn stop(&mut self) {
@@ -239,7 +239,7 @@ impl Loop {
                     let told = tool.result.error.clone().unwrap_or_else(|| tool.result.content.clone());
                     found.push((names[&tool.result.call].clone(), told));
                 }
-                Message::User { .. } | Message::Job { .. } => {}
+                Message::User(_) | Message::Job { .. } | Message::Notice { .. } => {}
             }
         }
         found
@@ -249,7 +249,7 @@ impl Loop {
     pub(crate) fn last_result(&self) -> Value {
         let tool = self.run.transcript().messages().iter().rev().find_map(|message| match message {
             Message::Tool(tool) => Some(tool),
-            Message::User { .. } | Message::Job { .. } | Message::Assistant(_) => None,
+            Message::User(_) | Message::Job { .. } | Message::Notice { .. } | Message::Assistant(_) => None,
         });
         serde_json::from_str(&tool.expect("there is no result").result.content).unwrap()
     }
@@ -283,7 +283,7 @@ impl Loop {
             .iter()
             .filter_map(|message| match message {
                 Message::Assistant(answer) => Some((answer.text(), answer.status)),
-                Message::User { .. } | Message::Job { .. } | Message::Tool(_) => None,
+                Message::User(_) | Message::Job { .. } | Message::Notice { .. } | Message::Tool(_) => None,
             })
             .collect()
     }
@@ -476,7 +476,7 @@ fn assert_valid(messages: &[Message], running: bool) {
                 &tool.id
             }
             Message::Job { message: tool, .. } => &tool.id,
-            Message::User { id, .. } => {
+            Message::User(UserMessage { id, .. }) | Message::Notice { id, .. } => {
                 assert_eq!(due, [] as [&ToolCallId; 0], "calls without results");
                 id
             }

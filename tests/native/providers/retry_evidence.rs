@@ -1,9 +1,10 @@
 //! Whether and when to ask again: what heads and bodies of answers say.
 
 use pagehand::protocol::ModelErrorKind;
-use pagehand::providers::openai_chat::error_in;
 use pagehand::wire::retry::{RetryAdvice, decimal};
 use serde_json::{Value, json};
+
+use super::error_in;
 
 // Wed, 21 Oct 2026 07:27:00 GMT
 const NOW: u64 = 1_792_567_620_000;
@@ -112,7 +113,7 @@ fn a_body_says_what_its_head_left_out() {
         (google(vec![json!({ "retryDelay": 45 }), json!(7)]), RateLimit, None, None),
     ];
     for (body, kind, retry, wait) in cases {
-        let error = error_in(&body).unwrap();
+        let error = error_in("openai_compatible", &body).unwrap();
         assert_eq!((error.kind, error.retry, error.retry_after_ms), (kind, retry, wait), "{body}");
     }
 }

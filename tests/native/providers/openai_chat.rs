@@ -1,45 +1,22 @@
 //! Chat Completions: each quirk of the servers that speak it, and the exact bodies we send them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use pagehand::protocol::{
-    AssistantMessage, ContextItem, Message, MessageId, MessageStatus, ModelErrorKind, ModelRequest, Names, Part, RunId,
-    State, ThreadId, ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult,
-};
-use pagehand::providers::openai_chat::{ChatDecoder, encode, error_in};
+use pagehand::protocol::{ContextItem, Message, ModelErrorKind};
 use serde_json::{Value, json};
 
-use crate::support::words::words;
-use crate::support::{fixture, whole_and_in_pieces};
+use super::{answer, body, check_bytes, check_file, error_in, heard, request, result, user};
+use crate::support::whole_and_in_pieces;
 
-fn decode(pieces: &[&[u8]]) -> Vec<String> {
-    let mut decoder = ChatDecoder::default();
-    let mut events = Vec::new();
-    for piece in pieces {
-        decoder.push(piece);
-        events.extend(std::iter::from_fn(|| decoder.next()));
-    }
-    decoder.finish();
-    events.extend(std::iter::from_fn(|| decoder.next()));
-    words(&events)
-}
-
-/// The same in any pieces, and a stream that breaks off before its finish reason never says that it is done.
-fn check_bytes(bytes: &[u8], expected: &[&str]) {
-    assert_eq!(whole_and_in_pieces(bytes, decode), expected);
-    let finish = [r#""finish_reason":""#, r#""finish_reason": ""#, "[DONE]"];
-    let text = String::from_utf8_lossy(bytes);
-    let Some(first) = finish.iter().filter_map(|mark| text.find(mark)).min() else { return };
-    for at in 0..first {
-        let cut = decode(&[&bytes[..at]]);
-        assert!(!cut.iter().any(|word| word.starts_with("finish")), "cut at {at}: {cut:?}");
-    }
-}
+const VENDOR: &str = "openai_compatible";
+const ENDS: &[&str] = &[r#""finish_reason":""#, r#""finish_reason": ""#, "[DONE]"];
 
 fn check(name: &str, expected: &[&str]) {
-    let expected = [&["start"], expected].concat();
-    check_bytes(&fixture(&format!("openai_chat/{name}.sse")), &expected);
+    check_file(VENDOR, &format!("openai_chat/{name}.sse"), ENDS, expected);
+}
+
+fn decode(pieces: &[&[u8]]) -> Vec<String> {
+    heard(VENDOR, pieces)
 }
 
 const OSLO: &str = r#"args 0 {"city":"Oslo"}"#;
@@ -185,7 +162,7 @@ fn a_stream_without_an_end_is_cut() {
         (": keep-alive\n\n", &[]),
         ("data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"}}]}\n\n", &["start", "text+", "text Hi."]),
     ] {
-        check_bytes(body.as_bytes(), expected);
+        check_bytes(VENDOR, body.as_bytes(), ENDS, expected);
     }
 }
 
@@ -194,15 +171,15 @@ fn a_broken_chunk_in_the_middle_ends_the_run_and_one_at_the_end_is_a_cut() {
     let hi = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"}}]}\n\n";
     let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
     for (middle, expected) in [
-        ("data: nonsense\n\n", "error protocol: the model's server sent a chunk that is not JSON"),
-        ("data: {\"choices\":[{\"del\n\n", "error protocol: the model's server sent a chunk that is not JSON"),
+        ("data: nonsense\n\n", "error protocol: the model's server sent a frame that is not JSON"),
+        ("data: {\"choices\":[{\"del\n\n", "error protocol: the model's server sent a frame that is not JSON"),
     ] {
         let found = whole_and_in_pieces(format!("{hi}{middle}{end}").as_bytes(), decode);
         assert!(found.last().unwrap().starts_with(expected), "{found:?}");
     }
     let found = whole_and_in_pieces(format!("{hi}data: {{\"choices\":[{{\"del").as_bytes(), decode);
     assert_eq!(found[..3], ["start", "text+", "text Hi."]);
-    assert!(found[3].starts_with("note a chunk ends too early"), "{found:?}");
+    assert!(found[3].starts_with("note a frame ends too early"), "{found:?}");
     assert_eq!(found.len(), 4);
 }
 
@@ -213,11 +190,11 @@ fn a_plain_body_is_read_as_one_chunk() {
     for body in [answer.to_string(), format!("{answer:#}\n")] {
         assert_eq!(
             whole_and_in_pieces(body.as_bytes(), decode),
-            ["usage 3 1", "text+", "text Hi.", "text-", "finish done"]
+            ["start", "usage 3 1", "text+", "text Hi.", "text-", "finish done"]
         );
     }
     let error = json!({ "error": { "message": "no such model", "code": "model_not_found" } }).to_string();
-    assert_eq!(whole_and_in_pieces(error.as_bytes(), decode), ["error upstream: no such model"]);
+    assert_eq!(whole_and_in_pieces(error.as_bytes(), decode), ["start", "error upstream: no such model"]);
     let cut = &answer.to_string()[..100];
     assert!(!decode(&[cut.as_bytes()]).iter().any(|word| word.starts_with("finish")));
 }
@@ -237,7 +214,7 @@ fn every_shape_of_an_error_is_found() {
         (json!({ "error": {} }), Upstream, "the model's server reported an error without a message"),
     ];
     for (body, kind, words) in cases {
-        let error = error_in(&body).unwrap_or_else(|| panic!("none in {body}"));
+        let error = error_in(VENDOR, &body).unwrap_or_else(|| panic!("none in {body}"));
         assert_eq!((error.kind, error.message.as_str()), (kind, words), "{body}");
     }
     for body in [
@@ -246,56 +223,14 @@ fn every_shape_of_an_error_is_found() {
         json!([]),
         json!("error"),
     ] {
-        assert_eq!(error_in(&body), None, "{body}");
+        assert_eq!(error_in(VENDOR, &body), None, "{body}");
     }
 }
 
 // ---- encode ----
 
-fn request(messages: Vec<Message>) -> ModelRequest {
-    ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
-        instructions: "Be brief.".to_owned(),
-        messages,
-        tools: vec![Arc::new(ToolOffer {
-            name: "get_weather".to_owned(),
-            description: "Reads the weather.".to_owned(),
-            parameters: Arc::new(json!({ "type": "object" })),
-        })],
-        state: State::default(),
-        options: Names::default(),
-        context: vec![ContextItem::new("address of the page", "/orders"), ContextItem::new("time", "noon")],
-    }
-}
-
-fn user(text: &str) -> Message {
-    Message::User { id: MessageId::from("u"), content: text.to_owned() }
-}
-
-fn answer(text: &str, calls: &[(&str, &str)]) -> Message {
-    let text = (!text.is_empty()).then(|| Part::Text { text: text.to_owned() });
-    let call = |(id, arguments): &(&str, &str)| {
-        Part::Call(ToolCall {
-            id: ToolCallId::from(*id),
-            wire_id: None,
-            name: "get_weather".to_owned(),
-            arguments: (*arguments).to_owned(),
-            encrypted_value: None,
-        })
-    };
-    let parts = text.into_iter().chain(calls.iter().map(call)).collect();
-    Message::Assistant(AssistantMessage { id: MessageId::from("a"), parts, status: MessageStatus::Complete })
-}
-
-fn result(call: &str, content: &str) -> Message {
-    let result = ToolResult { call: ToolCallId::from(call), content: content.to_owned(), error: None };
-    Message::Tool(ToolMessage { id: MessageId(format!("{call}r")), result })
-}
-
 fn sent(messages: Vec<Message>) -> Vec<Value> {
-    let body = encode(&request(messages), "small");
-    body["messages"].as_array().unwrap()[1..].to_vec()
+    body(VENDOR, &request(messages))["messages"].as_array().unwrap().clone()
 }
 
 #[test]
@@ -322,18 +257,21 @@ fn a_request_is_written_exactly() {
             "name": "get_weather", "description": "Reads the weather.", "parameters": { "type": "object" } } }],
         "parallel_tool_calls": true,
     });
-    assert_eq!(encode(&request(thread), "small"), expected);
+    let mut request = request(thread);
+    request.instructions = "Be brief.".to_owned();
+    request.context = vec![ContextItem::new("address of the page", "/orders"), ContextItem::new("time", "noon")];
+    assert_eq!(body(VENDOR, &request), expected);
 }
 
 #[test]
 fn what_is_not_there_is_not_written() {
     let mut bare = request(vec![user("Hello.")]);
-    (bare.tools, bare.context, bare.instructions) = (Vec::new(), Vec::new(), String::new());
+    bare.tools.clear();
     let expected = json!({
         "model": "small", "stream": true, "stream_options": { "include_usage": true },
         "messages": [{ "role": "user", "content": "Hello." }],
     });
-    assert_eq!(encode(&bare, "small"), expected);
+    assert_eq!(body(VENDOR, &bare), expected);
 }
 
 #[test]
@@ -346,8 +284,8 @@ fn arguments_that_are_not_json_are_written_as_json() {
         ("[1]", r#"{"_raw":"[1]"}"#),
         (r#""{\"a\":1}""#, r#"{"a":1}"#),
     ] {
-        let found = sent(vec![answer("", &[("one", arguments)]), result("one", "4")]);
-        assert_eq!(found[0]["tool_calls"][0]["function"]["arguments"], expected, "{arguments:?}");
+        let found = sent(vec![user("Go."), answer("", &[("one", arguments)]), result("one", "4")]);
+        assert_eq!(found[1]["tool_calls"][0]["function"]["arguments"], expected, "{arguments:?}");
     }
 }
 

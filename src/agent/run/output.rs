@@ -1,0 +1,60 @@
+//! The final answer, held against the form that was asked for. Part of the machine; knows nothing of who carries anything out.
+
+use serde_json::Value;
+
+use crate::agent::run::{Active, Run};
+use crate::protocol::{EndReason, Entry, Event, Message, MessageId};
+use crate::tools::schema::Schema;
+
+// Enough to see what is wrong; a model that must mend fifty places writes it anew anyway.
+const MAX_FAULTS: usize = 8;
+
+impl Run {
+    /// Ends the run with this answer; where it has not the form that was asked for, the model is told once.
+    pub(super) fn answered(&mut self, active: Active, answer: &MessageId) {
+        let Some((format, told)) = self.transcript.wanted_output() else {
+            return self.close(active, EndReason::Completed);
+        };
+        let text = match self.transcript.messages().iter().rev().find_map(Message::answer) {
+            Some(answer) => answer.text(),
+            None => String::new(),
+        };
+        match read(&text, &format.schema) {
+            Ok(value) => {
+                self.event(Event::Output { message: answer.clone(), value });
+                self.close(active, EndReason::Completed);
+            }
+            Err(why) if told => self.close(active, EndReason::OutputMismatch { why }),
+            Err(why) => {
+                let content = format!(
+                    "[Your answer has not the form that was asked for. {why} Answer again, with the JSON alone.]"
+                );
+                let message = MessageId(self.mint.mint());
+                self.save(Entry::Notice { message: message.clone(), content: content.clone() });
+                self.transcript.push(Message::Notice { id: message, content });
+                self.step(active);
+            }
+        }
+    }
+}
+
+/// The value an answer is; or what is wrong with it, in sentences for a model.
+fn read(text: &str, schema: &Value) -> Result<Value, String> {
+    let text = without_fence(text.trim());
+    let value: Value = serde_json::from_str(text).map_err(|why| format!("It is not JSON: {why}."))?;
+    // Whoever asked was told of a schema that does not compile; nothing is held against it here.
+    let Ok(schema) = Schema::compile(schema) else { return Ok(value) };
+    match schema.check(&value) {
+        Ok(()) => Ok(value),
+        Err(faults) => {
+            let faults: Vec<String> = faults.iter().take(MAX_FAULTS).map(ToString::to_string).collect();
+            Err(format!("{}.", faults.join("; ")))
+        }
+    }
+}
+
+// A fence of Markdown around it is what models without a JSON mode write.
+fn without_fence(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```")) else { return text };
+    inner.split_once('\n').map_or(inner, |(_, body)| body).trim()
+}

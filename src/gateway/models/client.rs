@@ -1,0 +1,245 @@
+//! A model's server, asked over HTTP. The one place that sends a key.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::http::{HeaderMap, HeaderName};
+use futures::stream::{StreamExt, unfold};
+use reqwest::Response;
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_TYPE};
+use tracing::{info, warn};
+
+use crate::gateway::models::Answering;
+use crate::gateway::models::config::Upstream;
+use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, Usage};
+use crate::providers::{Decoder, Post, error};
+use crate::wire::retry::RetryAdvice;
+
+const CONNECT: Duration = Duration::from_secs(10);
+// To the first byte: a local server may load its model first.
+const FIRST_BYTE: Duration = Duration::from_secs(120);
+const SILENCE: Duration = Duration::from_secs(120);
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+
+/// What a model's server says in the head of its answer of itself: ids and limits.
+pub(in crate::gateway) type Head = Arc<Mutex<HeaderMap>>;
+
+/// A client for one model.
+#[derive(Clone, Debug)]
+pub(super) struct Client {
+    http: reqwest::Client,
+    upstream: Arc<Upstream>,
+}
+
+/// What sends for all of them.
+pub(super) fn http_client() -> Result<reqwest::Client, String> {
+    // Fails only where a provider is installed already, which does as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .map_err(|why| format!("no HTTP client can be made: {why}"))
+}
+
+impl Client {
+    pub(super) fn new(http: reqwest::Client, upstream: Upstream) -> Self {
+        Self { http, upstream: Arc::new(upstream) }
+    }
+
+    pub(super) fn upstream(&self) -> &Upstream {
+        &self.upstream
+    }
+
+    fn send(&self, post: Post) -> reqwest::RequestBuilder {
+        let mut builder = self
+            .http
+            .post(post.url)
+            // A compressed stream is held back by whoever inflates it.
+            .header(ACCEPT_ENCODING, "identity")
+            .header(CONTENT_TYPE, "application/json")
+            .body(post.body);
+        for (name, value) in post.headers {
+            builder = builder.header(name, value);
+        }
+        if let Some(key) = &self.upstream.key {
+            let (name, before) = post.key;
+            let value = axum::http::HeaderValue::try_from(format!("{before}{}", key.expose()));
+            if let Ok(mut value) = value {
+                value.set_sensitive(true);
+                builder = builder.header(name, value);
+            }
+        }
+        builder
+    }
+
+    fn with_cost(&self, usage: Usage) -> Usage {
+        Usage { cost_micros: self.upstream.prices.map(|prices| prices.of(usage)), ..usage }
+    }
+
+    fn without_key(&self, mut error: ModelError) -> ModelError {
+        if let Some(key) = &self.upstream.key {
+            error.message = key.redact(&error.message);
+        }
+        error
+    }
+}
+
+/// The answer of the first of these that can be reached.
+pub(super) fn answer(clients: &[&Client], request: &ModelRequest) -> Answering {
+    let head = Head::default();
+    let answer = Answer {
+        clients: clients.iter().map(|client| (*client).clone()).collect(),
+        request: request.clone(),
+        head: Arc::clone(&head),
+        at_work: None,
+        over: false,
+    };
+    let events = unfold(answer, |mut answer| async move { answer.next().await.map(|event| (event, answer)) });
+    Answering { head, events: events.boxed() }
+}
+
+struct Answer {
+    /// Those that have not been asked.
+    clients: Vec<Client>,
+    request: ModelRequest,
+    head: Head,
+    at_work: Option<AtWork>,
+    over: bool,
+}
+
+struct AtWork {
+    client: Client,
+    response: Option<Response>,
+    decoder: Decoder,
+}
+
+impl Answer {
+    async fn next(&mut self) -> Option<ModelEvent> {
+        loop {
+            if self.over {
+                return None;
+            }
+            let Some(at_work) = &mut self.at_work else {
+                if let Err(error) = self.connect_to_any().await {
+                    self.over = true;
+                    return Some(ModelEvent::Error(error));
+                }
+                continue;
+            };
+            if let Some(event) = at_work.decoder.next() {
+                return Some(match event {
+                    ModelEvent::Error(error) => ModelEvent::Error(at_work.client.without_key(error)),
+                    ModelEvent::Usage(usage) => ModelEvent::Usage(at_work.client.with_cost(usage)),
+                    other => other,
+                });
+            }
+            if at_work.response.is_none() {
+                self.over = true;
+                return None;
+            }
+            at_work.read().await;
+        }
+    }
+
+    // Another is asked only before the first byte of an answer, and not where the request itself is what is refused.
+    async fn connect_to_any(&mut self) -> Result<(), ModelError> {
+        loop {
+            let client = self.clients.remove(0);
+            let error = match connect(&client, &self.request, &self.head).await {
+                Ok(response) => {
+                    let decoder = client.upstream.target.decoder(&self.request);
+                    self.at_work = Some(AtWork { client, response: Some(response), decoder });
+                    return Ok(());
+                }
+                Err(error) => client.without_key(error),
+            };
+            let (Some(next), false) = (self.clients.first(), error.kind == ModelErrorKind::BadRequest) else {
+                return Err(error);
+            };
+            info!(model = client.upstream.name, next = next.upstream.name, "another model is asked: {}", error.message);
+        }
+    }
+}
+
+impl AtWork {
+    async fn read(&mut self) {
+        let chunk = match &mut self.response {
+            Some(response) => tokio::time::timeout(SILENCE, response.chunk()).await,
+            None => Ok(Ok(None)),
+        };
+        match chunk {
+            Ok(Ok(Some(bytes))) => return self.decoder.push(&bytes),
+            Ok(Ok(None)) => {}
+            Ok(Err(why)) => warn!("the model's stream broke off: {}", why.without_url()),
+            Err(_) => warn!("the model's stream was silent for {} s", SILENCE.as_secs()),
+        }
+        self.decoder.finish();
+        self.response = None;
+    }
+}
+
+async fn connect(client: &Client, request: &ModelRequest, head: &Head) -> Result<Response, ModelError> {
+    let post = client.send(client.upstream.target.write(request)?);
+    let response = match tokio::time::timeout(FIRST_BYTE, post.send()).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(why)) => {
+            warn!("the model's server can not be reached: {}", why.without_url());
+            let words = "The gateway can not reach the model's server.";
+            return Err(ModelError::new(ModelErrorKind::Upstream, words));
+        }
+        Err(_) => {
+            let words = format!("The model's server did not answer within {} s.", FIRST_BYTE.as_secs());
+            return Err(ModelError::new(ModelErrorKind::Upstream, words));
+        }
+    };
+    *head.lock().unwrap_or_else(PoisonError::into_inner) = told(response.headers());
+    if response.status().is_success() { Ok(response) } else { Err(read_error(response).await) }
+}
+
+/// Ids to ask a vendor about, and what is left of limits.
+pub(in crate::gateway) const TOLD: [&str; 20] = [
+    "request-id",
+    "x-request-id",
+    "x-ratelimit-limit-requests",
+    "x-ratelimit-limit-tokens",
+    "x-ratelimit-remaining-requests",
+    "x-ratelimit-remaining-tokens",
+    "x-ratelimit-reset-requests",
+    "x-ratelimit-reset-tokens",
+    "anthropic-ratelimit-requests-limit",
+    "anthropic-ratelimit-requests-remaining",
+    "anthropic-ratelimit-requests-reset",
+    "anthropic-ratelimit-tokens-limit",
+    "anthropic-ratelimit-tokens-remaining",
+    "anthropic-ratelimit-tokens-reset",
+    "anthropic-ratelimit-input-tokens-limit",
+    "anthropic-ratelimit-input-tokens-remaining",
+    "anthropic-ratelimit-input-tokens-reset",
+    "anthropic-ratelimit-output-tokens-limit",
+    "anthropic-ratelimit-output-tokens-remaining",
+    "anthropic-ratelimit-output-tokens-reset",
+];
+
+fn told(headers: &HeaderMap) -> HeaderMap {
+    let told =
+        |(name, value): (&HeaderName, &_)| TOLD.contains(&name.as_str()).then(|| (name.clone(), Clone::clone(value)));
+    headers.iter().filter_map(told).collect()
+}
+
+async fn read_error(mut response: Response) -> ModelError {
+    let status = response.status();
+    let header = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let advice = RetryAdvice::read(header, u64::try_from(now).unwrap_or(u64::MAX));
+    let asked_as = header("x-request-id").or_else(|| header("request-id")).unwrap_or_default();
+    let mut body = Vec::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        body.extend_from_slice(&chunk);
+        if body.len() > MAX_ERROR_BYTES {
+            break;
+        }
+    }
+    warn!(%status, request_id = asked_as, "the model's server refused the request");
+    error::of_answer(status.as_u16(), advice, &String::from_utf8_lossy(&body))
+}

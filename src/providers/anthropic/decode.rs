@@ -1,0 +1,193 @@
+//! Anthropic's stream to our model events. Knows nothing of HTTP.
+
+use serde_json::{Map, Value, json};
+
+use crate::protocol::{FinishReason, ModelError, ModelErrorKind, Usage};
+use crate::providers::answer::Answer;
+use crate::providers::decoder::Reader;
+use crate::providers::error::error_in;
+use crate::providers::json::{Json, at, count, field, grow, rest, text};
+
+/// Reads one answer.
+#[derive(Debug, Default)]
+pub(in crate::providers) struct Messages {
+    blocks: Vec<(u64, Block)>,
+    stop: Option<String>,
+}
+
+#[derive(Debug)]
+enum Block {
+    Text {
+        kept: Map<String, Value>,
+    },
+    Thinking {
+        signature: String,
+    },
+    Call {
+        slot: usize,
+        placeholder: String,
+        streamed: bool,
+    },
+    /// One that nobody here knows, put together from its pieces.
+    Other {
+        whole: Map<String, Value>,
+        input: String,
+    },
+}
+
+impl Messages {
+    fn block(&mut self, event: &Json<'_>) -> Option<&mut Block> {
+        let index = field(event, "index")?.as_u64()?;
+        self.blocks.iter_mut().find(|(number, _)| *number == index).map(|(_, block)| block)
+    }
+
+    fn start(&mut self, event: &Json<'_>, answer: &mut Answer) {
+        let (Some(index), Some(block)) = (field(event, "index").and_then(Json::as_u64), field(event, "content_block"))
+        else {
+            return;
+        };
+        answer.close_part();
+        let opened = match text(block, "type").unwrap_or_default() {
+            "text" => {
+                if let Some(words) = text(block, "text") {
+                    answer.text(words);
+                }
+                Block::Text { kept: kept(block, &["type", "text"]) }
+            }
+            "thinking" => {
+                if let Some(words) = text(block, "thinking") {
+                    answer.reasoning(words);
+                }
+                Block::Thinking { signature: text(block, "signature").unwrap_or_default().to_owned() }
+            }
+            "tool_use" => {
+                let slot = answer.call(text(block, "id"), text(block, "name").unwrap_or_default());
+                if let Some(more) = rest(block, &["type", "id", "name", "input"]) {
+                    answer.seal_call(slot, &more);
+                }
+                let placeholder = field(block, "input").map(ToString::to_string).unwrap_or_default();
+                Block::Call { slot, placeholder, streamed: false }
+            }
+            _ => Block::Other { whole: kept(block, &[]), input: String::new() },
+        };
+        self.blocks.push((index, opened));
+    }
+
+    fn delta(&mut self, event: &Json<'_>, answer: &mut Answer) {
+        let Some(delta) = field(event, "delta") else { return };
+        let Some(block) = self.block(event) else { return };
+        let words = |name: &str| text(delta, name).unwrap_or_default();
+        match (block, text(delta, "type").unwrap_or_default()) {
+            (Block::Text { .. }, "text_delta") if !words("text").is_empty() => answer.text(words("text")),
+            (Block::Text { kept }, "citations_delta") => {
+                if let Some(citation) = field(delta, "citation") {
+                    let list = kept.entry("citations").or_insert_with(|| json!([]));
+                    if let Value::Array(list) = list {
+                        list.push(Value::from(citation));
+                    }
+                }
+            }
+            (Block::Thinking { .. }, "thinking_delta") if !words("thinking").is_empty() => {
+                answer.reasoning(words("thinking"));
+            }
+            (Block::Thinking { signature }, "signature_delta") => words("signature").clone_into(signature),
+            (Block::Call { slot, streamed, .. }, "input_json_delta") if !words("partial_json").is_empty() => {
+                *streamed = true;
+                answer.arguments(*slot, words("partial_json"));
+            }
+            (Block::Other { input, .. }, "input_json_delta") => input.push_str(words("partial_json")),
+            (Block::Other { whole, .. }, _) => grow(whole, delta),
+            _ => {}
+        }
+    }
+
+    fn stop(&mut self, event: &Json<'_>, answer: &mut Answer) {
+        let Some(index) = field(event, "index").and_then(Json::as_u64) else { return };
+        let Some(at) = self.blocks.iter().position(|(number, _)| *number == index) else { return };
+        match self.blocks.swap_remove(at).1 {
+            Block::Text { kept } if kept.is_empty() => {}
+            Block::Text { kept } => answer.seal_text(&Value::Object(kept).to_string()),
+            // Without one it is nothing to send back.
+            Block::Thinking { signature } if signature.is_empty() => {}
+            Block::Thinking { signature } => answer.seal_reasoning(&json!({ "signature": signature }).to_string()),
+            Block::Call { slot, placeholder, streamed } => {
+                if !streamed && placeholder != "{}" {
+                    answer.arguments(slot, &placeholder);
+                }
+                answer.close_call(slot);
+            }
+            Block::Other { mut whole, input } => {
+                if let Ok(input) = serde_json::from_str(&input) {
+                    whole.insert("input".to_owned(), input);
+                }
+                answer.other(&Value::Object(whole).to_string());
+            }
+        }
+        answer.close_part();
+    }
+
+    fn end_message(&mut self, answer: &mut Answer) {
+        let reason = match self.stop.as_deref().unwrap_or("end_turn") {
+            "end_turn" | "stop_sequence" => FinishReason::Done,
+            "tool_use" => FinishReason::Calls,
+            "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+            "pause_turn" => FinishReason::Paused,
+            "refusal" if answer.is_empty() => {
+                let words = "The model refused to answer this.";
+                return answer.fail(ModelError::new(ModelErrorKind::BadRequest, words));
+            }
+            "refusal" => FinishReason::Refused,
+            other => FinishReason::Other(other.to_owned()),
+        };
+        answer.finish(reason);
+    }
+}
+
+impl Reader for Messages {
+    fn read(&mut self, event: &Json<'_>, answer: &mut Answer) {
+        if let Some(error) = error_in(event) {
+            return answer.fail(error);
+        }
+        match text(event, "type").unwrap_or_default() {
+            "message_start" => {
+                if let Some(usage) = at(event, &["message", "usage"]) {
+                    answer.usage(read_usage(usage, answer.usage_so_far()));
+                }
+            }
+            "content_block_start" => self.start(event, answer),
+            "content_block_delta" => self.delta(event, answer),
+            "content_block_stop" => self.stop(event, answer),
+            "message_delta" => {
+                if let Some(word) = at(event, &["delta", "stop_reason"]).and_then(Json::as_str) {
+                    self.stop = Some(word.to_owned());
+                }
+                if let Some(usage) = field(event, "usage") {
+                    answer.usage(read_usage(usage, answer.usage_so_far()));
+                }
+            }
+            "message_stop" => self.end_message(answer),
+            // `ping`, and what comes with later versions.
+            _ => {}
+        }
+    }
+}
+
+// Cumulative: what a later event says stands for all before it, and what it leaves out stays.
+fn read_usage(usage: &Json<'_>, before: Usage) -> Usage {
+    let read = count(usage, &["input_tokens"]);
+    let cached = count(usage, &["cache_read_input_tokens"]);
+    let input = read + cached + count(usage, &["cache_creation_input_tokens"]);
+    Usage {
+        input_tokens: if field(usage, "input_tokens").is_some() { input } else { before.input_tokens },
+        output_tokens: count(usage, &["output_tokens"]).max(before.output_tokens),
+        cached_tokens: cached.max(before.cached_tokens),
+        reasoning_tokens: count(usage, &["output_tokens_details", "thinking_tokens"]).max(before.reasoning_tokens),
+        cost_micros: None,
+    }
+}
+
+fn kept(block: &Json<'_>, known: &[&str]) -> Map<String, Value> {
+    let Value::Object(mut fields) = Value::from(block) else { return Map::new() };
+    fields.retain(|name, value| !known.contains(&name.as_str()) && !value.is_null());
+    fields
+}

@@ -1,0 +1,159 @@
+//! A request as Anthropic's JSON. Knows nothing of the answer.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, UserMessage};
+use crate::providers::history::{Settled, Turn, arguments, system, turns};
+use crate::providers::media::{self, Piece};
+use crate::providers::names::WireIds;
+use crate::providers::sealed::{open, put};
+use crate::providers::target::Writing;
+
+// The API wants a limit; this one is what every model of the last years takes.
+const MAX_TOKENS: u32 = 8192;
+
+/// The body of `POST …/v1/messages`.
+pub(in crate::providers) fn encode(request: &ModelRequest, to: &Writing<'_>) -> Result<Value, ModelError> {
+    let mut body = json!({
+        "model": to.model, "max_tokens": MAX_TOKENS, "stream": true, "messages": messages(request, to)?,
+    });
+    let form = to.form(request);
+    let system = system(request, form.is_none());
+    if !system.is_empty() {
+        body["system"] = json!(system);
+    }
+    let tools = tools(request, to);
+    if !tools.is_empty() {
+        body["tools"] = Value::from(tools);
+    }
+    if let Some(output) = form {
+        body["output_config"] = json!({ "format": { "type": "json_schema", "schema": output.schema } });
+    }
+    Ok(body)
+}
+
+fn tools(request: &ModelRequest, to: &Writing<'_>) -> Vec<Value> {
+    if request.tools.is_empty() {
+        let called = request.messages.iter().filter_map(|message| message.answer()).flat_map(AssistantMessage::calls);
+        let names: BTreeSet<&str> = called.map(|call| to.names.wire(&call.name)).collect();
+        let closed = "Not available any more.";
+        return names
+            .into_iter()
+            .map(|name| json!({ "name": name, "description": closed, "input_schema": { "type": "object" } }))
+            .collect();
+    }
+    let tool = |offer: &std::sync::Arc<crate::protocol::ToolOffer>| {
+        json!({
+            "name": to.names.wire(&offer.name), "description": offer.description, "input_schema": *offer.parameters,
+        })
+    };
+    request.tools.iter().map(tool).collect()
+}
+
+fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
+    let mut out = Vec::new();
+    let mut said: Vec<Value> = Vec::new();
+    let mut ids = WireIds::new(to.vendor.call_ids);
+    for turn in turns(request) {
+        match turn {
+            Turn::User(message) => said.append(&mut content(message, to)?),
+            Turn::Told(words) => said.push(json!({ "type": "text", "text": words })),
+            Turn::Answer(answer, settled) => {
+                let ids: Vec<String> =
+                    settled.iter().map(|one| ids.take(one.call, to.names.wire(&one.call.name))).collect();
+                let blocks = blocks(answer, &ids, to);
+                if blocks.is_empty() {
+                    continue;
+                }
+                speak(&mut said, &mut out);
+                out.push(json!({ "role": "assistant", "content": blocks }));
+                said.extend(settled.iter().zip(ids).map(|(one, id)| result(one, &id)));
+            }
+        }
+    }
+    speak(&mut said, &mut out);
+    Ok(out)
+}
+
+fn speak(said: &mut Vec<Value>, out: &mut Vec<Value>) {
+    if !said.is_empty() {
+        out.push(json!({ "role": "user", "content": std::mem::take(said) }));
+    }
+}
+
+fn result(settled: &Settled<'_>, id: &str) -> Value {
+    let mut block = json!({ "type": "tool_result", "tool_use_id": id, "content": settled.content() });
+    if settled.is_error() {
+        block["is_error"] = json!(true);
+    }
+    block
+}
+
+fn content(said: &UserMessage, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
+    let pieces = media::pieces(said, &to.vendor.media, to.vendor.label)?;
+    let block = |piece: Piece<'_>| match piece {
+        // An empty block is refused.
+        Piece::Text(words) if words.trim().is_empty() => None,
+        Piece::Text(words) => Some(json!({ "type": "text", "text": words })),
+        Piece::File(file) => Some(file_block(file)),
+    };
+    let mut blocks: Vec<Value> = pieces.into_iter().filter_map(block).collect();
+    if blocks.is_empty() {
+        blocks.push(json!({ "type": "text", "text": "(no words)" }));
+    }
+    Ok(blocks)
+}
+
+fn file_block(file: &Attachment) -> Value {
+    let source = match &file.source {
+        Source::Data(data) => json!({ "type": "base64", "media_type": file.media_type, "data": **data }),
+        Source::Url(url) => json!({ "type": "url", "url": url }),
+    };
+    let kind = if file.is_image() { "image" } else { "document" };
+    let mut block = json!({ "type": kind, "source": source });
+    if kind == "document" && !file.name.is_empty() {
+        block["title"] = json!(file.name);
+    }
+    block
+}
+
+fn blocks(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>) -> Vec<Value> {
+    let mut ids = ids.iter();
+    let mut blocks = Vec::new();
+    for part in &answer.parts {
+        match part {
+            Part::Text { text, encrypted_value } => {
+                let sealed = open(encrypted_value.as_deref(), to.route).unwrap_or_default();
+                if text.trim().is_empty() && sealed.is_empty() {
+                    continue;
+                }
+                let mut block = json!({ "type": "text", "text": text });
+                put(&mut block, sealed);
+                blocks.push(block);
+            }
+            Part::Reasoning { text, encrypted_value } => {
+                let Some(sealed) = open(encrypted_value.as_deref(), to.route) else { continue };
+                let mut block = if sealed.contains_key("type") {
+                    json!({})
+                } else {
+                    json!({ "type": "thinking", "thinking": text })
+                };
+                put(&mut block, sealed);
+                blocks.push(block);
+            }
+            Part::Call(call) => {
+                let Some(id) = ids.next() else { continue };
+                let mut block = json!({
+                    "type": "tool_use", "id": id, "name": to.names.wire(&call.name), "input": arguments(&call.arguments),
+                });
+                put(&mut block, open(call.encrypted_value.as_deref(), to.route).unwrap_or_default());
+                blocks.push(block);
+            }
+        }
+    }
+    // Thoughts alone are no answer.
+    let says = |block: &Value| !matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
+    if blocks.iter().any(says) { blocks } else { Vec::new() }
+}

@@ -1,0 +1,118 @@
+//! A body's bytes to model events, whoever's they are. Knows nothing of HTTP.
+
+use serde_json::Deserializer;
+
+use crate::protocol::ModelEvent;
+use crate::providers::answer::Answer;
+use crate::providers::json::Json;
+use crate::wire::frames::{Frame, Frames};
+
+/// Decodes one answer.
+///
+/// *Push bytes, take `next` until `None`; at the end of the body call `finish`, take `next` again.* A stream that ends
+/// without a `Finish` or an `Error` was cut.
+pub struct Decoder {
+    frames: Frames,
+    answer: Answer,
+    reader: Box<dyn Reader>,
+}
+
+/// How one vendor's frames are read.
+pub(super) trait Reader: Send {
+    /// One JSON value of the stream.
+    fn read(&mut self, json: &Json<'_>, answer: &mut Answer);
+
+    /// The mark `[DONE]`.
+    fn done(&mut self, _answer: &mut Answer) {}
+
+    /// The end of the body, where nothing has ended the answer yet.
+    fn end(&mut self, _answer: &mut Answer) {}
+}
+
+impl Decoder {
+    pub(super) fn new(frames: Frames, answer: Answer, reader: Box<dyn Reader>) -> Self {
+        Self { frames, answer, reader }
+    }
+
+    /// Takes the next bytes of the body.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.answer.is_over() {
+            return;
+        }
+        if let Err(too_long) = self.frames.push(bytes) {
+            return self.answer.broken(too_long.to_string());
+        }
+        self.drain();
+    }
+
+    /// Tells the decoder that the body has ended.
+    pub fn finish(&mut self) {
+        if self.answer.is_over() {
+            return;
+        }
+        self.frames.finish();
+        self.drain();
+        if !self.answer.is_over() {
+            self.reader.end(&mut self.answer);
+        }
+    }
+
+    /// The next model event, or `None` until more is pushed.
+    #[expect(clippy::should_implement_trait, reason = "`None` means not yet, which an iterator may not say")]
+    pub fn next(&mut self) -> Option<ModelEvent> {
+        self.answer.next()
+    }
+
+    fn drain(&mut self) {
+        while let Some(frame) = self.frames.next() {
+            if self.answer.is_over() {
+                return;
+            }
+            self.frame(&frame);
+        }
+    }
+
+    fn frame(&mut self, Frame { text, last }: &Frame) {
+        let text = text.trim();
+        if text == "[DONE]" {
+            self.answer.start();
+            return self.reader.done(&mut self.answer);
+        }
+        for value in Deserializer::from_str(text).into_iter::<Json<'_>>() {
+            match value {
+                Ok(value) => self.value(&value),
+                // A frame cut by the end of the body is a cut stream; one in the middle is a broken server.
+                Err(why) if *last && why.is_eof() => {
+                    return self.answer.note(format!("a frame ends too early: {why}"));
+                }
+                Err(why) => {
+                    return self.answer.broken(format!("the model's server sent a frame that is not JSON: {why}"));
+                }
+            }
+            if self.answer.is_over() {
+                return;
+            }
+        }
+    }
+
+    // A list stands for its members: a whole stream in one body, or an error that is wrapped.
+    fn value(&mut self, value: &Json<'_>) {
+        self.answer.start();
+        match value.as_array() {
+            Some(members) => {
+                for member in members {
+                    if !self.answer.is_over() {
+                        self.reader.read(member, &mut self.answer);
+                    }
+                }
+            }
+            None => self.reader.read(value, &mut self.answer),
+        }
+    }
+}
+
+impl std::fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decoder").field("answer", &self.answer).finish_non_exhaustive()
+    }
+}

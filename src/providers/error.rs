@@ -1,0 +1,125 @@
+//! What vendors' errors say, in whichever of the known shapes. Knows nothing of HTTP.
+//!
+//! | shape | whose |
+//! |---|---|
+//! | `{"error": {"message", "type", "code", …}}` | OpenAI and those like it, Google (with `status` and `details`) |
+//! | `[{"error": {…}}]` | Google, in front of its OpenAI-compatible endpoint and outside an event stream |
+//! | `{"error": "words"}` | Ollama |
+//! | `{"type": "error", "error": {"type", "message"}}` | Anthropic |
+//! | `{"type": "error", "code", "message"}` | OpenAI Responses, inside a stream |
+//! | `{"event_type": "error", "error": {"code": "words", …}}` | Gemini Interactions, inside a stream |
+//! | `{"object": "error", "message", …}` | vLLM, Mistral |
+//! | `{"detail": "words"}`, `{"message": "words"}` | proxies; only where the status says that it is an error |
+
+use crate::protocol::{ModelError, ModelErrorKind};
+use crate::providers::json::{Json, field, list, text};
+use crate::wire::retry::{RetryAdvice, decimal};
+
+/// The error that an HTTP answer other than 2xx is.
+///
+/// `advice` is what its head says about asking again: it is nearer to who decides than the words of the body are.
+#[must_use]
+pub fn of_answer(status: u16, advice: RetryAdvice, body: &str) -> ModelError {
+    let body: Json<'_> = serde_json::from_str(body).unwrap_or_default();
+    let told = error_in(&body).or_else(|| {
+        let words = text(&body, "detail").or_else(|| text(&body, "message"))?;
+        Some(ModelError::new(ModelErrorKind::from_status(status), words))
+    });
+    let retry = advice.retry.or_else(|| told.as_ref().and_then(|error| error.retry));
+    let retry_after_ms = advice.after_ms.or_else(|| told.as_ref().and_then(|error| error.retry_after_ms));
+    // Servers quote a wrong key in part, which no search for the whole one finds: so these words are ours.
+    let message = match (status, told) {
+        (401 | 403, _) => format!("The model's server refused the key (HTTP {status})."),
+        (_, Some(error)) => error.message,
+        (_, None) => format!("The model's server answered with HTTP {status}."),
+    };
+    ModelError { kind: ModelErrorKind::from_status(status), message, retry_after_ms, retry }
+}
+
+/// The error a JSON value holds; `None` where it holds none.
+#[must_use]
+pub(super) fn error_in(body: &Json<'_>) -> Option<ModelError> {
+    let body = body.as_array().and_then(|list| list.first()).unwrap_or(body);
+    let is_error = ["type", "object", "event_type"].iter().any(|name| text(body, name) == Some("error"));
+    let error = match field(body, "error") {
+        Some(error) => error,
+        None if is_error => body,
+        None => return None,
+    };
+    Some(read(error))
+}
+
+/// The error that an error object is.
+pub(super) fn read(error: &Json<'_>) -> ModelError {
+    let words = error.as_str().or_else(|| text(error, "message"));
+    let words = words.unwrap_or("the model's server reported an error without a message");
+    let status = ["code", "status"].iter().find_map(|name| field(error, name)?.as_u64());
+    let status = status.and_then(|code| u16::try_from(code).ok());
+    let named = |word: &str| ["code", "type", "status"].iter().any(|name| text(error, name) == Some(word));
+    let kind = NAMED.iter().find(|(word, _)| named(word)).map(|(_, kind)| *kind);
+    let kind = kind.or_else(|| status.map(ModelErrorKind::from_status)).unwrap_or(ModelErrorKind::Upstream);
+    let mut found = ModelError::new(kind, words);
+    found.retry_after_ms = list(error, "details").iter().find_map(|detail| {
+        let delay = text(detail, "retryDelay")?;
+        decimal(delay.trim().strip_suffix('s')?)
+    });
+    // Anthropic names a limit of spending here, which no wait outlasts.
+    let spent = kind == ModelErrorKind::RateLimit
+        && field(error, "details").is_some_and(|details| text(details, "error_code").is_some());
+    found.retry =
+        if spent || FINAL.iter().any(|word| named(word)) || list(error, "details").iter().any(is_used_up_for_today) {
+            Some(false)
+        } else {
+            // Groq: the model wrote a call that its server can not read; another try is another call.
+            named("tool_use_failed").then_some(true)
+        };
+    found
+}
+
+use ModelErrorKind::{Auth, BadRequest, RateLimit, Upstream};
+
+const NAMED: &[(&str, ModelErrorKind)] = &[
+    ("rate_limit_exceeded", RateLimit),
+    ("rate_limit_error", RateLimit),
+    ("too_many_requests", RateLimit),
+    ("RESOURCE_EXHAUSTED", RateLimit),
+    ("insufficient_quota", RateLimit),
+    ("invalid_api_key", Auth),
+    ("authentication_error", Auth),
+    ("permission_error", Auth),
+    ("UNAUTHENTICATED", Auth),
+    ("PERMISSION_DENIED", Auth),
+    ("invalid_request_error", BadRequest),
+    ("invalid_request", BadRequest),
+    ("INVALID_ARGUMENT", BadRequest),
+    ("FAILED_PRECONDITION", BadRequest),
+    ("not_found_error", BadRequest),
+    ("not_found", BadRequest),
+    ("NOT_FOUND", BadRequest),
+    ("billing_error", BadRequest),
+    ("request_too_large", BadRequest),
+    ("context_length_exceeded", BadRequest),
+    ("exceed_context_size_error", BadRequest),
+    ("not_supported_error", BadRequest),
+    ("invalid_prompt", BadRequest),
+    ("bio_policy", BadRequest),
+    ("misalignment_policy_violation", BadRequest),
+    ("invalid_encrypted_content", BadRequest),
+    ("server_error", Upstream),
+    ("server_is_overloaded", Upstream),
+    ("overloaded_error", Upstream),
+    ("unavailable_error", Upstream),
+    ("api_error", Upstream),
+    ("timeout_error", Upstream),
+    ("gateway_timeout", Upstream),
+    ("INTERNAL", Upstream),
+    ("UNAVAILABLE", Upstream),
+    ("DEADLINE_EXCEEDED", Upstream),
+];
+
+const FINAL: &[&str] = &["insufficient_quota"];
+
+// A quota of a day, such as `GenerateRequestsPerDayPerProjectPerModel-FreeTier`: no wait of ours outlasts it.
+fn is_used_up_for_today(detail: &Json<'_>) -> bool {
+    list(detail, "violations").iter().filter_map(|violation| text(violation, "quotaId")).any(|id| id.contains("PerDay"))
+}

@@ -1,0 +1,149 @@
+//! A `generateContent` stream to our model events. Knows nothing of HTTP.
+
+use crate::protocol::{FinishReason, ModelError, ModelErrorKind, Usage};
+use crate::providers::answer::Answer;
+use crate::providers::decoder::Reader;
+use crate::providers::error::error_in;
+use crate::providers::json::{Json, at, count, field, list, rest, text};
+
+/// Reads one answer.
+#[derive(Debug, Default)]
+pub(in crate::providers) struct Gemini {
+    finish: Option<String>,
+    // What the finish reason is about, in Google's words.
+    words: String,
+}
+
+impl Reader for Gemini {
+    fn read(&mut self, chunk: &Json<'_>, answer: &mut Answer) {
+        if let Some(error) = error_in(chunk) {
+            return answer.fail(error);
+        }
+        if let Some(usage) = field(chunk, "usageMetadata") {
+            answer.usage(read_usage(usage));
+        }
+        let Some(candidate) = list(chunk, "candidates").first() else {
+            if let Some(reason) = at(chunk, &["promptFeedback", "blockReason"]).and_then(Json::as_str) {
+                refused(reason, answer);
+            }
+            return;
+        };
+        for part in field(candidate, "content").map(|content| list(content, "parts")).unwrap_or_default() {
+            read_part(part, answer);
+        }
+        if let Some(reason) = text(candidate, "finishReason") {
+            self.finish = Some(reason.to_owned());
+            text(candidate, "finishMessage").unwrap_or_default().clone_into(&mut self.words);
+        }
+    }
+
+    fn done(&mut self, answer: &mut Answer) {
+        self.end(answer);
+    }
+
+    // A chunk with a reason may be the first, with nothing in it; only the end of the body is the end.
+    fn end(&mut self, answer: &mut Answer) {
+        let Some(word) = self.finish.take() else { return };
+        let reason = match word.as_str() {
+            "STOP" if answer.has_calls() => FinishReason::Calls,
+            "STOP" => FinishReason::Done,
+            "MAX_TOKENS" => FinishReason::Length,
+            "CONTINUATION" => FinishReason::Paused,
+            "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "MALFORMED_RESPONSE" | "TOO_MANY_TOOL_CALLS" => {
+                let words = format!("The model wrote a call that Gemini can not read ({word}). {}", self.words);
+                let error = ModelError::new(ModelErrorKind::Upstream, words.trim());
+                return answer.fail(error);
+            }
+            "MISSING_THOUGHT_SIGNATURE" => {
+                let words = "Gemini misses a thought signature in the thread (MISSING_THOUGHT_SIGNATURE).";
+                return answer.fail(ModelError::new(ModelErrorKind::BadRequest, words));
+            }
+            _ if BLOCKED.contains(&word.as_str()) => {
+                if answer.is_empty() {
+                    return refused(&word, answer);
+                }
+                FinishReason::Refused
+            }
+            _ => FinishReason::Other(word),
+        };
+        answer.finish(reason);
+    }
+}
+
+const BLOCKED: &[&str] = &[
+    "SAFETY",
+    "RECITATION",
+    "LANGUAGE",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "MODEL_ARMOR",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+];
+
+fn refused(reason: &str, answer: &mut Answer) {
+    let words = format!("Gemini gave no answer to this; its reason is {reason}.");
+    answer.fail(ModelError::new(ModelErrorKind::BadRequest, words));
+}
+
+fn read_part(part: &Json<'_>, answer: &mut Answer) {
+    if let Some(call) = field(part, "functionCall") {
+        return read_call(part, call, answer);
+    }
+    let Some(words) = field(part, "text").and_then(Json::as_str) else {
+        // Code, files, tools of Google's own: a part without a thing in it says nothing.
+        if rest(part, &["thought"]).is_some() {
+            answer.other(&part.to_string());
+        }
+        return;
+    };
+    let thought = field(part, "thought").and_then(Json::as_bool) == Some(true);
+    let sealed = rest(part, if thought { &["text"] } else { &["text", "thought"] });
+    // A thought alone needs not come back.
+    let sealed = sealed.filter(|sealed| sealed != r#"{"thought":true}"#);
+    if sealed.is_some() {
+        answer.close_part();
+    }
+    match (thought, words.is_empty()) {
+        (_, true) => {}
+        (true, false) => answer.reasoning(words),
+        (false, false) => answer.text(words),
+    }
+    if let Some(sealed) = sealed {
+        if thought {
+            answer.seal_reasoning(&sealed);
+        } else {
+            answer.seal_text(&sealed);
+        }
+        answer.close_part();
+    }
+}
+
+fn read_call(part: &Json<'_>, call: &Json<'_>, answer: &mut Answer) {
+    let first = !answer.has_calls();
+    let slot = answer.call(text(call, "id"), text(call, "name").unwrap_or_default());
+    match field(call, "args") {
+        Some(args) => answer.arguments(slot, &args.to_string()),
+        None => answer.arguments(slot, "{}"),
+    }
+    match rest(part, &["functionCall"]) {
+        Some(sealed) => answer.seal_call(slot, &sealed),
+        // Says that it came without a signature, so that it goes back without.
+        None if first => answer.seal_call(slot, "{}"),
+        None => {}
+    }
+    answer.close_call(slot);
+}
+
+fn read_usage(usage: &Json<'_>) -> Usage {
+    let thoughts = count(usage, &["thoughtsTokenCount"]);
+    Usage {
+        input_tokens: count(usage, &["promptTokenCount"]) + count(usage, &["toolUsePromptTokenCount"]),
+        output_tokens: count(usage, &["candidatesTokenCount"]) + thoughts,
+        cached_tokens: count(usage, &["cachedContentTokenCount"]),
+        reasoning_tokens: thoughts,
+        cost_micros: None,
+    }
+}

@@ -1,0 +1,188 @@
+//! A model of a server: what is sent to it, and how its answer is read. Knows nothing of how anything is sent.
+
+use serde_json::{Map, Value};
+
+use crate::protocol::{ModelError, ModelRequest, OutputFormat};
+use crate::providers::answer::Answer;
+use crate::providers::decoder::{Decoder, Reader};
+use crate::providers::names::{ToolNames, short_id};
+use crate::providers::vendor::{Api, Output, Vendor};
+use crate::providers::{anthropic, gemini, gemini_interactions, ollama, openai_chat, openai_responses};
+use crate::tools::portability::Provider;
+use crate::wire::frames::Frames;
+
+/// A model of a server.
+#[derive(Clone, Debug)]
+pub struct Target {
+    vendor: &'static Vendor,
+    base: String,
+    model: String,
+    parameters: Map<String, Value>,
+    route: String,
+}
+
+/// What is to be sent with `POST`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Post {
+    /// The address.
+    pub url: String,
+    /// The head, without the key.
+    pub headers: Vec<(&'static str, &'static str)>,
+    /// The name of the header that carries the key, and what stands before it there.
+    pub key: (&'static str, &'static str),
+    /// The body, JSON.
+    pub body: String,
+}
+
+/// What a codec knows while it writes a request.
+pub(super) struct Writing<'a> {
+    /// Whose.
+    pub(super) vendor: &'static Vendor,
+    /// The model's name.
+    pub(super) model: &'a str,
+    /// What sealed fields must be of.
+    pub(super) route: &'a str,
+    /// The names of the tools.
+    pub(super) names: &'a ToolNames,
+}
+
+impl Writing<'_> {
+    /// The form that is asked for with a schema; `None` where there is none, or where it is told in words.
+    pub(super) fn form<'a>(&self, request: &'a ModelRequest) -> Option<&'a OutputFormat> {
+        let takes = match self.vendor.output {
+            Output::Schema => true,
+            Output::ClosedSchema => request.output.as_deref().is_some_and(is_closed),
+            Output::SchemaWithoutTools => request.tools.is_empty(),
+            Output::Object | Output::Words => false,
+        };
+        request.output.as_deref().filter(|_| takes)
+    }
+
+    /// What the first call of an answer must have where its own was lost, or was never there.
+    pub(super) fn first_call(&self) -> Option<Map<String, Value>> {
+        serde_json::from_str(self.vendor.first_call?).ok()
+    }
+}
+
+/// Whether every object of a schema names all it may have, and wants all of it: what strict modes ask for.
+pub(super) fn is_closed(output: &OutputFormat) -> bool {
+    let strict = Provider::find("openai_strict");
+    strict.is_some_and(|strict| strict.refuses(&output.name, "", &output.schema).is_empty())
+}
+
+impl Target {
+    /// A model of a server at `url`; the vendor's usual address where that is empty. `parameters` are put into the body
+    /// of every request. The key is not kept: it only tells whose the answers are.
+    #[must_use]
+    pub fn new(
+        vendor: &'static Vendor,
+        url: &str,
+        model: &str,
+        parameters: Map<String, Value>,
+        key: Option<&str>,
+    ) -> Self {
+        let base = if url.is_empty() { vendor.url.unwrap_or_default() } else { url };
+        let base = base.trim_end_matches('/').to_owned();
+        let route = short_id(&[vendor.name, &base, model, key.unwrap_or_default()].join("\n"));
+        Self { vendor, base, model: model.to_owned(), parameters, route }
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn vendor(&self) -> &'static Vendor {
+        self.vendor
+    }
+
+    /// The model's name there.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// What is sent for a request.
+    ///
+    /// # Errors
+    /// What this vendor does not take, such as a file of some type.
+    pub fn write(&self, request: &ModelRequest) -> Result<Post, ModelError> {
+        let names = self.names(request);
+        let writing = Writing { vendor: self.vendor, model: &self.model, route: &self.route, names: &names };
+        let mut body = match self.vendor.api {
+            Api::ChatCompletions => openai_chat::encode(request, &writing),
+            Api::Responses => openai_responses::encode(request, &writing),
+            Api::Messages => anthropic::encode(request, &writing),
+            Api::GenerateContent => gemini::encode(request, &writing),
+            Api::Interactions => gemini_interactions::encode(request, &writing),
+            Api::OllamaChat => ollama::encode(request, &writing),
+        }?;
+        merge(&mut body, &Value::Object(self.parameters.clone()));
+        Ok(Post { url: self.address(), headers: self.headers(), key: self.key(), body: body.to_string() })
+    }
+
+    /// What reads the answer to a request.
+    #[must_use]
+    pub fn decoder(&self, request: &ModelRequest) -> Decoder {
+        let frames = if self.vendor.api == Api::OllamaChat { Frames::lines() } else { Frames::events() };
+        let reader: Box<dyn Reader> = match self.vendor.api {
+            Api::ChatCompletions => Box::new(openai_chat::Chat::new(self.vendor)),
+            Api::Responses => Box::<openai_responses::Responses>::default(),
+            Api::Messages => Box::<anthropic::Messages>::default(),
+            Api::GenerateContent => Box::<gemini::Gemini>::default(),
+            Api::Interactions => Box::<gemini_interactions::Interactions>::default(),
+            Api::OllamaChat => Box::<ollama::Ollama>::default(),
+        };
+        Decoder::new(frames, Answer::new(&self.route, self.names(request)), reader)
+    }
+
+    fn names(&self, request: &ModelRequest) -> ToolNames {
+        ToolNames::of(request, self.vendor.provider())
+    }
+
+    // A base that names the endpoint already is left as it is.
+    fn address(&self) -> String {
+        let base = &self.base;
+        let end = match self.vendor.api {
+            Api::ChatCompletions => "/chat/completions",
+            Api::Responses => "/responses",
+            Api::Messages if base.ends_with("/v1") => "/messages",
+            Api::Messages => "/v1/messages",
+            Api::Interactions => "/interactions",
+            Api::OllamaChat => "/api/chat",
+            Api::GenerateContent => {
+                return format!("{base}/models/{}:streamGenerateContent?alt=sse", self.model);
+            }
+        };
+        if base.ends_with(end) { base.clone() } else { format!("{base}{end}") }
+    }
+
+    fn headers(&self) -> Vec<(&'static str, &'static str)> {
+        match self.vendor.api {
+            Api::Messages => vec![("anthropic-version", "2023-06-01")],
+            Api::Interactions => vec![("api-revision", "2026-05-20")],
+            Api::ChatCompletions | Api::Responses | Api::GenerateContent | Api::OllamaChat => Vec::new(),
+        }
+    }
+
+    fn key(&self) -> (&'static str, &'static str) {
+        match self.vendor.api {
+            Api::Messages => ("x-api-key", ""),
+            Api::GenerateContent | Api::Interactions => ("x-goog-api-key", ""),
+            Api::ChatCompletions | Api::Responses | Api::OllamaChat => ("authorization", "Bearer "),
+        }
+    }
+}
+
+// What is configured wins, down into objects; a null takes a field out.
+fn merge(body: &mut Value, more: &Value) {
+    match (body, more) {
+        (Value::Object(body), Value::Object(more)) => {
+            for (name, value) in more {
+                if value.is_null() {
+                    body.remove(name);
+                    continue;
+                }
+                merge(body.entry(name.clone()).or_insert(Value::Null), value);
+            }
+        }
+        (body, more) => *body = more.clone(),
+    }
+}
