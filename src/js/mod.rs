@@ -74,7 +74,6 @@ impl Instance {
                 instructions: text("instructions"),
                 name: text("name"),
                 agent: text("agent"),
-                model: text("model"),
                 profile: text("profile"),
                 language: text("language"),
                 thread: text("thread"),

@@ -45,8 +45,6 @@ pub struct Options {
     pub name: String,
     /// What the agent is called.
     pub agent: String,
-    /// Which of the gateway's models is asked; empty for its first.
-    pub model: String,
     /// The profile whose tools the agent may see.
     pub profile: String,
     /// The language of labels, as a BCP 47 tag.
@@ -109,7 +107,6 @@ impl App {
     pub fn open(element: &HtmlElement, options: Options, watcher: Watcher) -> Self {
         let store = Store::new();
         store.language.set(options.language.clone());
-        store.model.set(options.model.clone());
         let tools = Rc::new(BrowserTools::default());
         let mut catalog = Catalog::new();
         for (definition, run) in built_in(element) {
