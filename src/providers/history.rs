@@ -98,6 +98,15 @@ pub(super) fn arguments(text: &str) -> Map<String, Value> {
     }
 }
 
+/// The arguments of a call as the text of an object: as it came where it is one. Ollama and llama.cpp answer 400 or 500 to
+/// a history whose arguments are not JSON.
+pub(super) fn arguments_text(text: &str) -> String {
+    match serde_json::from_str::<Map<String, Value>>(text) {
+        Ok(_) => text.to_owned(),
+        Err(_) => Value::Object(arguments(text)).to_string(),
+    }
+}
+
 /// A result as an object: itself where it is one, or else under the name `output`.
 pub(super) fn result_object(settled: &Settled<'_>) -> Value {
     let name = if settled.is_error() { "error" } else { "output" };

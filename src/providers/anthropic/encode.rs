@@ -125,12 +125,12 @@ fn blocks(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>) -> Vec<Va
     for part in &answer.parts {
         match part {
             Part::Text { text, encrypted_value } => {
-                let sealed = open(encrypted_value.as_deref(), to.route).unwrap_or_default();
-                if text.trim().is_empty() && sealed.is_empty() {
+                // Refused, whatever else is in it.
+                if text.trim().is_empty() {
                     continue;
                 }
                 let mut block = json!({ "type": "text", "text": text });
-                put(&mut block, sealed);
+                put(&mut block, open(encrypted_value.as_deref(), to.route).unwrap_or_default());
                 blocks.push(block);
             }
             Part::Reasoning { text, encrypted_value } => {

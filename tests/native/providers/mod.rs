@@ -2,8 +2,14 @@
 //!
 //! A fixture says in its first line where its bytes come from.
 
+mod anthropic;
+mod gemini;
+mod gemini_interactions;
+mod ollama;
 mod openai_chat;
+mod openai_responses;
 mod retry_evidence;
+mod threads;
 
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use pagehand::protocol::{ContextItem, Message, ModelErrorKind};
 use serde_json::{Value, json};
 
+use super::threads::check_back;
 use super::{answer, body, check_bytes, check_file, error_in, heard, request, result, user};
 use crate::support::whole_and_in_pieces;
 
@@ -225,6 +226,95 @@ fn every_shape_of_an_error_is_found() {
     ] {
         assert_eq!(error_in(VENDOR, &body), None, "{body}");
     }
+}
+
+#[test]
+fn arguments_that_are_odd_are_handed_on_as_they_came() {
+    check(
+        "args_double_encoded",
+        &["call 0 get_weather id=call_a", r#"args 0 "{\"city\":\"Oslo\"}""#, "call- 0", "finish calls"],
+    );
+    check("args_null", &["call 0 get_weather id=call_a", "args 0 null", "call- 0", "finish calls"]);
+    check(
+        "name_null_later",
+        &["call 0 get_weather id=call_a", r#"args 0 {"city":"#, r#"args 0 "Oslo"}"#, "call- 0", "finish calls"],
+    );
+    check("args_cut_eof", &["text+", "text Hm.", "text-", "call 0 get_weather id=call_a", r#"args 0 {"city":"Os"#]);
+}
+
+#[test]
+fn comments_are_skipped_and_an_error_behind_them_is_found() {
+    check("openrouter_comment_and_error", &["text+", "text Hi.", "error upstream: Upstream broke."]);
+}
+
+#[test]
+fn content_in_parts_is_words_and_thoughts() {
+    check("mistral_parts", &["reasoning+", "reasoning Hm.", "reasoning-", "text+", "text Hi.", "text-", "finish done"]);
+}
+
+// ---- back again ----
+
+fn back(vendor: &str, name: &str, expected: &Value) {
+    check_back(vendor, &format!("openai_chat/{name}.sse"), expected);
+}
+
+const OSLO_SENT: &str = r#"{"city":"Oslo"}"#;
+
+#[test]
+fn thoughts_go_back_to_who_wants_them_in_its_own_field() {
+    let call =
+        json!({ "id": "call_a", "type": "function", "function": { "name": "get_weather", "arguments": OSLO_SENT } });
+    for (vendor, expected) in [
+        (
+            "deepseek",
+            json!([{ "role": "assistant", "content": "Hi.", "reasoning_content": "One.Two.", "tool_calls": [call] }]),
+        ),
+        ("openai_compatible", json!([{ "role": "assistant", "content": "Hi.", "tool_calls": [call] }])),
+    ] {
+        back(vendor, "reasoning_twice", &expected);
+    }
+    back(
+        "openrouter",
+        "reasoning_details",
+        &json!([{
+            "role": "assistant", "content": "Checking.", "tool_calls": [call],
+            "reasoning_details": [
+                { "type": "reasoning.text", "text": "Two tools.", "index": 0, "format": "anthropic-claude-v1", "signature": "SEALED-1" },
+                { "type": "reasoning.encrypted", "data": "SEALED-2", "id": "x", "index": 1 },
+            ],
+        }]),
+    );
+}
+
+#[test]
+fn what_stands_beside_a_call_goes_back_beside_it() {
+    let call = |id: &str, city: &str| {
+        let arguments = json!({ "city": city }).to_string();
+        json!({ "id": id, "type": "function", "function": { "name": "get_weather", "arguments": arguments } })
+    };
+    let mut signed = call("call_a", "Oslo");
+    signed["extra_content"] = json!({ "google": { "thought_signature": "SEALED-g" } });
+    back(
+        "gemini_openai",
+        "extra_content",
+        &json!([{ "role": "assistant", "content": "", "tool_calls": [signed, call("call_b", "Rome")] }]),
+    );
+}
+
+#[test]
+fn kimis_own_ids_go_back_as_they_were() {
+    let call = |id: &str, name: &str, arguments: &str| json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } });
+    back(
+        "kimi",
+        "kimi",
+        &json!([{
+            "role": "assistant", "content": "Checking both.", "reasoning_content": "Two tools.",
+            "tool_calls": [
+                call("functions.get_weather:0", "get_weather", OSLO_SENT),
+                call("functions.get_time:1", "get_time", r#"{"zone":"x"}"#),
+            ],
+        }]),
+    );
 }
 
 // ---- encode ----
