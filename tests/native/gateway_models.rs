@@ -170,6 +170,7 @@ async fn each_model_is_spoken_to_in_its_own_way_with_its_own_key() {
     assert_eq!(
         heard,
         [
+            "start",
             "error bad_request: There is no model named \"nobody\"; there are: clever, gem, home, busy, crowded, refusing."
         ]
     );
