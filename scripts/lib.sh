@@ -257,7 +257,7 @@ browser_test() {
   WASM_BINDGEN_TEST_WEBDRIVER_JSON=$PWD/target/webdriver.json \
     WASM_BINDGEN_TEST_TIMEOUT=120 WASM_BINDGEN_TEST_DRIVER_TIMEOUT=60 \
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER=wasm-bindgen-test-runner \
-    cargo test --target "$WASM" --test browser "$@"
+    cargo test --target "$WASM" --features direct --test browser "$@"
 }
 
 # ---------------------------------------------------------------- the two products

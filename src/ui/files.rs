@@ -89,7 +89,7 @@ pub(super) fn take_from(app: &App, event: &Event) -> bool {
         .find_map(|name| js_sys::Reflect::get(event, &name.into()).ok().filter(JsValue::is_object));
     let files = carrier.and_then(|carrier| js_sys::Reflect::get(&carrier, &"files".into()).ok());
     let files = files.and_then(|files| files.dyn_into::<FileList>().ok()).filter(|files| files.length() > 0);
-    let wanted = files.is_some() && !app.store.model_info().files.is_empty();
+    let wanted = files.is_some() && !app.store.model_now().files.is_empty();
     if wanted {
         take(app, files);
     }
@@ -107,7 +107,7 @@ fn take(app: &App, files: Option<FileList>) {
 }
 
 async fn take_one(app: &App, file: File) {
-    let model = app.store.model_info();
+    let model = app.store.model_now();
     let name = file.name();
     let refuse = |why: String| app.store.notice.set(Some(why));
     let media_type = match file.type_() {

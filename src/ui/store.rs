@@ -283,14 +283,23 @@ impl Store {
         }
     }
 
-    /// What is known of the model that is asked.
+    /// What is known of the model that is asked, followed.
     #[must_use]
     pub fn model_info(&self) -> ModelInfo {
-        if let Some(direct) = self.direct.get() {
+        self.direct.follow();
+        self.model.follow();
+        self.agent.follow();
+        self.model_now()
+    }
+
+    /// The same without following it.
+    #[must_use]
+    pub fn model_now(&self) -> ModelInfo {
+        if let Some(direct) = self.direct.now() {
             return direct;
         }
-        let name = self.model.get();
-        self.agent.with(|agent| {
+        let name = self.model.now();
+        self.agent.peek(|agent| {
             let named = agent.models.iter().find(|model| model.name == name);
             named.or(agent.models.first()).cloned().unwrap_or_default()
         })
