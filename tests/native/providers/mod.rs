@@ -9,6 +9,8 @@ mod ollama;
 mod openai_chat;
 mod openai_responses;
 mod retry_evidence;
+mod rules;
+mod switching;
 mod threads;
 mod transport;
 

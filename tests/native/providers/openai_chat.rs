@@ -346,6 +346,7 @@ fn a_request_is_written_exactly() {
                 { "id": "one", "type": "function", "function": { "name": "get_weather", "arguments": "{\"city\":\"Oslo\"}" } }] },
             { "role": "tool", "tool_call_id": "one", "content": "4" },
             { "role": "assistant", "content": "Cold." },
+            { "role": "user", "content": "[Go on.]" },
         ],
         "tools": [{ "type": "function", "function": {
             "name": "get_weather", "description": "Reads the weather.", "parameters": { "type": "object" } } }],
