@@ -73,17 +73,23 @@ impl Decoder {
         }
     }
 
+    // The mark may stand behind the last value, where a server forgets the blank line.
     fn frame(&mut self, Frame { text, last }: &Frame) {
         let text = text.trim();
-        if text == "[DONE]" {
-            self.answer.start();
-            return self.reader.done(&mut self.answer);
+        let Some(text) = text.strip_suffix("[DONE]") else { return self.values(text, *last) };
+        self.answer.start();
+        self.values(text, false);
+        if !self.answer.is_over() {
+            self.reader.done(&mut self.answer);
         }
+    }
+
+    fn values(&mut self, text: &str, last: bool) {
         for value in Deserializer::from_str(text).into_iter::<Json<'_>>() {
             match value {
                 Ok(value) => self.value(&value),
                 // A frame cut by the end of the body is a cut stream; one in the middle is a broken server.
-                Err(why) if *last && why.is_eof() => {
+                Err(why) if last && why.is_eof() => {
                     self.cut = true;
                     return self.answer.note(format!("a frame ends too early: {why}"));
                 }

@@ -36,7 +36,11 @@ impl Settled<'_> {
     }
 }
 
-/// The turns of a request's thread. The user has the first word: vendors refuse a thread that begins with an answer.
+/// What stands in the user's place behind an answer that is to go on.
+pub(super) const GO_ON: &str = "[Go on.]";
+
+/// The turns of a request's thread. The user has the first word and the last, which may be results: many vendors refuse
+/// a thread that begins or ends with what the model said.
 pub(super) fn turns(request: &ModelRequest) -> Vec<Turn<'_>> {
     let mut turns = Vec::new();
     for (at, message) in request.messages.iter().enumerate() {
@@ -55,6 +59,9 @@ pub(super) fn turns(request: &ModelRequest) -> Vec<Turn<'_>> {
             Message::Tool(_) => continue,
         };
         turns.push(turn);
+    }
+    if matches!(turns.last(), Some(Turn::Answer(_, settled)) if settled.is_empty()) {
+        turns.push(Turn::Told(GO_ON.to_owned()));
     }
     turns
 }

@@ -1,9 +1,14 @@
 //! Anthropic Messages: the documented stream, its traps, the way back, and the exact bodies.
 
+use pagehand::protocol::{AssistantMessage, Message, MessageId, MessageStatus, Part};
 use serde_json::{Value, json};
 
-use super::check_file;
-use super::threads::check_back;
+use super::threads::{check_back, kept};
+use super::{
+    asked, attached, body, check_file, city, followed, form_in_words, formed, here, no_arguments, refusal, request,
+    target, there, user, without_tools,
+};
+use crate::support::fixture;
 
 const VENDOR: &str = "anthropic";
 const ENDS: &[&str] = &[r#"{"type":"message_stop"}"#];
@@ -334,4 +339,151 @@ fn blocks_that_nobody_closes_are_closed_at_the_end() {
         "no_block_stop",
         &json!([{"signature":"SEALED-1","thinking":"Hm.","type":"thinking"},{"text":"Hi.","type":"text"},{"id":"toolu_a","input":{"city":"Oslo"},"name":"get_weather","type":"tool_use"}]),
     );
+}
+
+// ---- encode ----
+
+fn tools() -> Value {
+    json!([
+        { "name": "get_weather", "description": "Reads the weather.", "input_schema": city() },
+        { "name": "get_time", "description": "Reads the clock.", "input_schema": no_arguments() },
+    ])
+}
+
+fn sent(user: &Value) -> Value {
+    json!({
+        "model": "small", "max_tokens": 8192, "stream": true, "system": "Be brief.", "tools": tools(),
+        "messages": [{ "role": "user", "content": user }],
+    })
+}
+
+#[test]
+fn a_question_is_written_exactly() {
+    let said = json!([{ "type": "text", "text": "Weather and time?" }]);
+    assert_eq!(body(VENDOR, &asked()), sent(&said));
+    let mut bare = sent(&said);
+    bare.as_object_mut().unwrap().remove("tools");
+    assert_eq!(body(VENDOR, &without_tools(asked())), bare);
+    bare.as_object_mut().unwrap().remove("system");
+    let mut request = without_tools(asked());
+    request.instructions.clear();
+    assert_eq!(body(VENDOR, &request), bare);
+}
+
+fn follow_up(ids: [&str; 2]) -> Value {
+    json!([
+        { "role": "user", "content": [{ "type": "text", "text": "Weather and time?" }] },
+        { "role": "assistant", "content": [
+            { "type": "text", "text": "Checking both." },
+            { "type": "tool_use", "id": ids[0], "name": "get_weather", "input": { "city": "Oslo" } },
+            { "type": "tool_use", "id": ids[1], "name": "get_time", "input": {} },
+        ] },
+        { "role": "user", "content": [
+            { "type": "tool_result", "tool_use_id": ids[0], "content": "{\"tempC\":4}" },
+            { "type": "tool_result", "tool_use_id": ids[1], "content": "no clock", "is_error": true },
+        ] },
+    ])
+}
+
+#[test]
+fn results_stand_in_one_message_before_what_the_user_says_next() {
+    let mut expected = sent(&Value::Null);
+    expected["messages"] = follow_up(["toolu_a", "toolu_b"]);
+    let mut request = followed(Some(["toolu_a", "toolu_b"]));
+    assert_eq!(body(VENDOR, &request), expected);
+    assert_eq!(body(VENDOR, &followed(None))["messages"], follow_up(["local0", "local1"]));
+    request.messages.push(user("And now?"));
+    let more = json!({ "type": "text", "text": "And now?" });
+    expected["messages"][2]["content"].as_array_mut().unwrap().push(more);
+    assert_eq!(body(VENDOR, &request), expected);
+}
+
+#[test]
+fn ids_that_anthropic_refuses_are_others_on_both_sides() {
+    let mistral = "aB3dE6gH9";
+    let long = "x".repeat(65);
+    for (given, stays) in [
+        (["toolu_a", mistral], [true, true]),
+        (["functions.get_weather:0", "functions.get_time:1"], [false, false]),
+        (["x".repeat(60).as_str(), &long], [true, false]),
+        (["same", "same"], [true, false]),
+    ] {
+        let messages = body(VENDOR, &followed(Some(given)))["messages"].clone();
+        for at in 0..2 {
+            let id = messages[1]["content"][at + 1]["id"].as_str().unwrap();
+            assert_eq!(messages[2]["content"][at]["tool_use_id"], id);
+            assert_eq!(id == given[at], stays[at], "{given:?}: {id}");
+            assert!(
+                id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)),
+                "{id}"
+            );
+        }
+        assert_ne!(messages[1]["content"][1]["id"], messages[1]["content"][2]["id"]);
+    }
+}
+
+#[test]
+fn tools_of_a_thread_are_named_although_none_is_offered() {
+    let closed = |name: &str| json!({ "name": name, "description": "Not available any more.", "input_schema": { "type": "object" } });
+    let request = without_tools(followed(None));
+    assert_eq!(body(VENDOR, &request)["tools"], json!([closed("get_time"), closed("get_weather")]));
+}
+
+#[test]
+fn files_are_blocks_and_texts_are_words() {
+    let request = attached(&[
+        here("a.png", "image/png"),
+        there("b.jpg", "image/jpeg"),
+        here("c.pdf", "application/pdf"),
+        here("d.csv", "text/csv"),
+    ]);
+    let expected = json!([
+        { "type": "text", "text": "Look." },
+        { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "aMOm" } },
+        { "type": "image", "source": { "type": "url", "url": "https://example.org/b.jpg" } },
+        { "type": "document", "title": "c.pdf", "source": { "type": "base64", "media_type": "application/pdf", "data": "aMOm" } },
+        { "type": "text", "text": "[d.csv, text/csv]\nhæ" },
+    ]);
+    assert_eq!(body(VENDOR, &request)["messages"][0]["content"], expected);
+    assert_eq!(
+        refusal(VENDOR, here("e.wav", "audio/wav")),
+        "e.wav is audio/wav, which Anthropic does not take; it takes image/jpeg, image/png, image/gif, image/webp, \
+         application/pdf."
+    );
+}
+
+#[test]
+fn a_form_is_asked_for_with_its_schema_where_it_is_closed_and_in_words_elsewhere() {
+    let said = json!([{ "type": "text", "text": "Weather and time?" }]);
+    let mut expected = sent(&said);
+    expected["output_config"] = json!({ "format": { "type": "json_schema", "schema": city() } });
+    assert_eq!(body(VENDOR, &formed(asked(), city())), expected);
+    let mut expected = sent(&said);
+    expected["system"] = json!(form_in_words(&no_arguments()));
+    assert_eq!(body(VENDOR, &formed(asked(), no_arguments())), expected);
+}
+
+#[test]
+fn empty_words_are_never_a_block() {
+    let text = |text: &str, sealed: Option<&str>| Part::Text {
+        text: text.to_owned(),
+        encrypted_value: sealed.map(str::to_owned),
+    };
+    let route = {
+        let answer = kept(&target(VENDOR), &request(Vec::new()), &fixture("providers/anthropic/citations.sse"));
+        let Part::Text { encrypted_value: Some(value), .. } = &answer.parts[0] else { panic!("{answer:?}") };
+        value.split_once(':').unwrap().0.to_owned()
+    };
+    let sealed = format!(r#"{route}:{{"citations":[]}}"#);
+    let parts = vec![text("", None), text(" \n", None), text("", Some(&sealed)), text("Hi.", Some(&sealed))];
+    let answer = |parts| {
+        Message::Assistant(AssistantMessage { id: MessageId::from("a"), parts, status: MessageStatus::Complete })
+    };
+    let thread = vec![user(""), answer(parts), user(" "), answer(vec![text(" ", None)]), user("Go.")];
+    let expected = json!([
+        { "role": "user", "content": [{ "type": "text", "text": "(no words)" }] },
+        { "role": "assistant", "content": [{ "type": "text", "text": "Hi.", "citations": [] }] },
+        { "role": "user", "content": [{ "type": "text", "text": "(no words)" }, { "type": "text", "text": "Go." }] },
+    ]);
+    assert_eq!(body(VENDOR, &request(thread))["messages"], expected);
 }

@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::check_file;
 use super::threads::check_back;
+use super::{
+    answer, asked, attached, body, check_file, city, followed, form_in_words, formed, here, refusal, request, result,
+    there, user, without_tools,
+};
 
 const VENDOR: &str = "gemini";
 const ENDS: &[&str] = &[r#""finishReason""#, r#""error""#];
@@ -235,4 +238,120 @@ fn every_word_of_an_end_has_a_meaning() {
 #[test]
 fn an_error_inside_the_stream_is_an_error() {
     check("error_in_stream", &["text+", "text Hi.", "error upstream: The model is overloaded."]);
+}
+
+// ---- encode ----
+
+fn sent(contents: &Value) -> Value {
+    json!({
+        "systemInstruction": { "parts": [{ "text": "Be brief." }] },
+        "contents": contents,
+        "tools": [{ "functionDeclarations": [
+            { "name": "get_weather", "description": "Reads the weather.", "parametersJsonSchema": city() },
+            { "name": "get_time", "description": "Reads the clock." },
+        ] }],
+    })
+}
+
+fn question() -> Value {
+    json!({ "role": "user", "parts": [{ "text": "Weather and time?" }] })
+}
+
+#[test]
+fn a_question_is_written_exactly() {
+    assert_eq!(body(VENDOR, &asked()), sent(&json!([question()])));
+    let mut bare = sent(&json!([question()]));
+    bare.as_object_mut().unwrap().remove("tools");
+    assert_eq!(body(VENDOR, &without_tools(asked())), bare);
+    bare.as_object_mut().unwrap().remove("systemInstruction");
+    let mut request = without_tools(asked());
+    request.instructions.clear();
+    assert_eq!(body(VENDOR, &request), bare);
+}
+
+#[test]
+fn results_stand_in_one_content_and_a_foreign_call_has_the_stand_in() {
+    let expected = |ids: Option<[&str; 2]>| {
+        let with = |mut value: Value, at: usize| {
+            if let Some(ids) = ids {
+                value["id"] = json!(ids[at]);
+            }
+            value
+        };
+        json!([
+            question(),
+            { "role": "model", "parts": [
+                { "text": "Checking both." },
+                {
+                    "functionCall": with(json!({ "name": "get_weather", "args": { "city": "Oslo" } }), 0),
+                    "thoughtSignature": "skip_thought_signature_validator",
+                },
+                { "functionCall": with(json!({ "name": "get_time", "args": {} }), 1) },
+            ] },
+            { "role": "user", "parts": [
+                { "functionResponse": with(json!({ "name": "get_weather", "response": { "output": { "tempC": 4 } } }), 0) },
+                { "functionResponse": with(json!({ "name": "get_time", "response": { "error": "no clock" } }), 1) },
+            ] },
+        ])
+    };
+    let ids = ["call_1", "functions.get_time:1"];
+    assert_eq!(body(VENDOR, &followed(Some(ids))), sent(&expected(Some(ids))));
+    assert_eq!(body(VENDOR, &followed(None)), sent(&expected(None)), "no id on either side");
+}
+
+#[test]
+fn results_are_objects_whatever_they_are() {
+    for (content, expected) in [
+        ("4", json!({ "output": 4 })),
+        ("[1]", json!({ "output": [1] })),
+        ("cold", json!({ "output": "cold" })),
+        ("", json!({ "output": "" })),
+        (r#"{"output":1}"#, json!({ "output": { "output": 1 } })),
+    ] {
+        let request = request(vec![user("Go."), answer("", &[("one", "{}")]), result("one", content)]);
+        let part = &body(VENDOR, &request)["contents"][2]["parts"][0];
+        assert_eq!(part["functionResponse"]["response"], expected, "{content}");
+    }
+}
+
+#[test]
+fn a_paused_answer_and_what_follows_it_are_one_content() {
+    let request = request(vec![user("Go."), answer("One.", &[]), answer("Two.", &[("one", "{}")]), result("one", "4")]);
+    let contents = &body(VENDOR, &request)["contents"];
+    let roles: Vec<&str> = contents.as_array().unwrap().iter().map(|one| one["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "model", "user"]);
+    assert_eq!(contents[1]["parts"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn files_are_parts_and_texts_are_words() {
+    let request = attached(&[
+        here("a.png", "image/png"),
+        there("b.mp4", "video/mp4"),
+        here("c.pdf", "application/pdf"),
+        here("d.json", "application/json"),
+    ]);
+    let expected = json!([
+        { "text": "Look." },
+        { "inlineData": { "mimeType": "image/png", "data": "aMOm" } },
+        { "fileData": { "mimeType": "video/mp4", "fileUri": "https://example.org/b.mp4" } },
+        { "inlineData": { "mimeType": "application/pdf", "data": "aMOm" } },
+        { "text": "[d.json, application/json]\nhæ" },
+    ]);
+    assert_eq!(body(VENDOR, &request)["contents"][0]["parts"], expected);
+    assert_eq!(
+        refusal(VENDOR, here("e.zip", "application/zip")),
+        "e.zip is application/zip, which Gemini does not take; it takes image/*, audio/*, video/*, application/pdf."
+    );
+}
+
+#[test]
+fn a_form_is_asked_for_with_its_schema_without_tools_and_in_words_with_them() {
+    let mut expected = sent(&json!([question()]));
+    expected.as_object_mut().unwrap().remove("tools");
+    expected["generationConfig"] = json!({ "responseMimeType": "application/json", "responseJsonSchema": city() });
+    assert_eq!(body(VENDOR, &formed(without_tools(asked()), city())), expected);
+    let mut expected = sent(&json!([question()]));
+    expected["systemInstruction"] = json!({ "parts": [{ "text": form_in_words(&city()) }] });
+    assert_eq!(body(VENDOR, &formed(asked(), city())), expected);
 }

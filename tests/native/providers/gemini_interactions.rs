@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::check_file;
 use super::threads::check_back;
+use super::{
+    asked, attached, body, check_file, city, followed, form_in_words, formed, heard, here, refusal, there,
+    without_tools,
+};
 
 const VENDOR: &str = "gemini_interactions";
 const ENDS: &[&str] = &[r#""event_type":"interaction.completed""#];
@@ -223,4 +226,96 @@ fn an_error_is_an_error_wherever_it_stands() {
         "failed_without_words",
         &["usage 80 71 reasoning 40", r#"error upstream: The interaction ended as "cancelled"."#],
     );
+}
+
+// ---- encode ----
+
+fn sent(input: &Value) -> Value {
+    json!({
+        "model": "small", "stream": true, "store": false, "system_instruction": "Be brief.", "input": input,
+        "tools": [
+            { "type": "function", "name": "get_weather", "description": "Reads the weather.", "parameters": city() },
+            { "type": "function", "name": "get_time", "description": "Reads the clock." },
+        ],
+    })
+}
+
+fn question() -> Value {
+    json!({ "type": "user_input", "content": [{ "type": "text", "text": "Weather and time?" }] })
+}
+
+#[test]
+fn a_question_is_written_exactly() {
+    assert_eq!(body(VENDOR, &asked()), sent(&json!([question()])));
+    let mut bare = sent(&json!([question()]));
+    bare.as_object_mut().unwrap().remove("tools");
+    assert_eq!(body(VENDOR, &without_tools(asked())), bare);
+}
+
+#[test]
+fn a_result_names_its_call_and_says_whether_it_failed() {
+    let expected = |ids: [&str; 2]| {
+        json!([
+            question(),
+            { "type": "model_output", "content": [{ "type": "text", "text": "Checking both." }] },
+            { "type": "function_call", "id": ids[0], "name": "get_weather", "arguments": { "city": "Oslo" } },
+            { "type": "function_call", "id": ids[1], "name": "get_time", "arguments": {} },
+            { "type": "function_result", "call_id": ids[0], "name": "get_weather", "result": { "tempC": 4 } },
+            { "type": "function_result", "call_id": ids[1], "name": "get_time", "result": "no clock", "is_error": true },
+        ])
+    };
+    let ids = ["fc1", "functions.get_time:1"];
+    assert_eq!(body(VENDOR, &followed(Some(ids))), sent(&expected(ids)));
+    assert_eq!(body(VENDOR, &followed(None)), sent(&expected(["local0", "local1"])), "an id is a duty here");
+}
+
+#[test]
+fn files_are_content_of_their_kind_and_texts_are_words() {
+    let request = attached(&[
+        here("a.png", "image/png"),
+        there("b.mp4", "video/mp4"),
+        here("c.pdf", "application/pdf"),
+        here("d.txt", "text/plain; charset=utf-8"),
+    ]);
+    let expected = json!([
+        { "type": "text", "text": "Look." },
+        { "type": "image", "mime_type": "image/png", "data": "aMOm" },
+        { "type": "video", "mime_type": "video/mp4", "uri": "https://example.org/b.mp4" },
+        { "type": "document", "mime_type": "application/pdf", "data": "aMOm" },
+        { "type": "text", "text": "[d.txt, text/plain; charset=utf-8]\nhæ" },
+    ]);
+    assert_eq!(body(VENDOR, &request)["input"][0]["content"], expected);
+    assert!(
+        refusal(VENDOR, here("e.zip", "application/zip"))
+            .starts_with("e.zip is application/zip, which Gemini does not take")
+    );
+}
+
+#[test]
+fn a_form_is_asked_for_with_its_schema_without_tools_and_in_words_with_them() {
+    let mut expected = sent(&json!([question()]));
+    expected.as_object_mut().unwrap().remove("tools");
+    expected["response_format"] = json!({ "type": "text", "mime_type": "application/json", "schema": city() });
+    assert_eq!(body(VENDOR, &formed(without_tools(asked()), city())), expected);
+    let mut expected = sent(&json!([question()]));
+    expected["system_instruction"] = json!(form_in_words(&city()));
+    assert_eq!(body(VENDOR, &formed(asked(), city())), expected);
+}
+
+#[test]
+fn every_status_has_a_meaning() {
+    for (status, expected) in [
+        ("completed", "finish done"),
+        ("requires_action", "finish calls"),
+        ("incomplete", "finish length"),
+        ("budget_exceeded", "finish length"),
+        ("requires_continuation", "finish paused"),
+        ("queued", "finish queued"),
+        ("failed", "error upstream: The interaction ended as \"failed\"."),
+        ("cancelled", "error upstream: The interaction ended as \"cancelled\"."),
+    ] {
+        let event = json!({ "event_type": "interaction.completed", "interaction": { "id": "", "status": status } });
+        let found = heard(VENDOR, &[format!("data: {event}\n\n").as_bytes()]);
+        assert_eq!(found, ["start", expected], "{status}");
+    }
 }

@@ -1,9 +1,14 @@
 //! OpenAI Responses: the documented stream, its traps, the way back, and the exact bodies.
 
+use pagehand::protocol::Message;
 use serde_json::{Value, json};
 
-use super::check_file;
-use super::threads::check_back;
+use super::threads::{check_back, kept};
+use super::{
+    asked, attached, body, check_file, city, followed, formed, here, no_arguments, refusal, request, target, there,
+    user, without_tools,
+};
+use crate::support::fixture;
 
 const VENDOR: &str = "openai_responses";
 const ENDS: &[&str] = &[r#""type":"response.completed""#, r#""type":"response.incomplete""#];
@@ -395,4 +400,109 @@ fn a_call_without_an_id_is_a_call() {
             "finish calls",
         ],
     );
+}
+
+// ---- encode ----
+
+fn sent(input: &Value) -> Value {
+    json!({
+        "model": "small", "stream": true, "store": false, "include": ["reasoning.encrypted_content"],
+        "instructions": "Be brief.", "input": input,
+        "tools": [
+            { "type": "function", "name": "get_weather", "description": "Reads the weather.", "parameters": city(), "strict": false },
+            { "type": "function", "name": "get_time", "description": "Reads the clock.", "parameters": no_arguments(), "strict": false },
+        ],
+        "parallel_tool_calls": true,
+    })
+}
+
+fn question() -> Value {
+    json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "Weather and time?" }] })
+}
+
+fn bare() -> Value {
+    let mut bare = sent(&json!([question()]));
+    bare.as_object_mut().unwrap().retain(|name, _| !matches!(name.as_str(), "tools" | "parallel_tool_calls"));
+    bare
+}
+
+#[test]
+fn a_question_is_written_exactly() {
+    assert_eq!(body(VENDOR, &asked()), sent(&json!([question()])));
+    assert_eq!(body(VENDOR, &without_tools(asked())), bare());
+}
+
+#[test]
+fn a_result_is_an_item_of_its_own() {
+    let expected = |ids: [&str; 2]| {
+        json!([
+            question(),
+            { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "Checking both.", "annotations": [] }] },
+            { "type": "function_call", "call_id": ids[0], "name": "get_weather", "arguments": "{\"city\":\"Oslo\"}" },
+            { "type": "function_call", "call_id": ids[1], "name": "get_time", "arguments": "{}" },
+            { "type": "function_call_output", "call_id": ids[0], "output": "{\"tempC\":4}" },
+            { "type": "function_call_output", "call_id": ids[1], "output": "no clock" },
+        ])
+    };
+    let ids = ["call_a", "functions.get_time:1"];
+    assert_eq!(body(VENDOR, &followed(Some(ids))), sent(&expected(ids)));
+    assert_eq!(body(VENDOR, &followed(None)), sent(&expected(["local0", "local1"])));
+}
+
+#[test]
+fn an_id_is_at_most_sixty_four_letters() {
+    for (length, stays) in [(64, true), (65, false)] {
+        let long = "x".repeat(length);
+        let input = body(VENDOR, &followed(Some([&long, "b"])))["input"].clone();
+        assert_eq!(input[2]["call_id"] == long.as_str(), stays, "{length}");
+        assert_eq!(input[2]["call_id"], input[4]["call_id"]);
+    }
+}
+
+#[test]
+fn files_are_inputs_and_texts_are_words() {
+    let request = attached(&[
+        here("a.png", "image/png"),
+        there("b.jpg", "image/jpeg"),
+        here("c.pdf", "application/pdf"),
+        here("", "application/pdf"),
+        there("d.pdf", "application/pdf"),
+        here("e.md", "text/markdown"),
+    ]);
+    let expected = json!([
+        { "type": "input_text", "text": "Look." },
+        { "type": "input_image", "image_url": "data:image/png;base64,aMOm" },
+        { "type": "input_image", "image_url": "https://example.org/b.jpg" },
+        { "type": "input_file", "filename": "c.pdf", "file_data": "data:application/pdf;base64,aMOm" },
+        { "type": "input_file", "filename": "file", "file_data": "data:application/pdf;base64,aMOm" },
+        { "type": "input_file", "file_url": "https://example.org/d.pdf" },
+        { "type": "input_text", "text": "[e.md, text/markdown]\nhæ" },
+    ]);
+    assert_eq!(body(VENDOR, &request)["input"][0]["content"], expected);
+    assert_eq!(
+        refusal(VENDOR, here("e.wav", "audio/wav")),
+        "e.wav is audio/wav, which OpenAI does not take; it takes image/*, application/pdf."
+    );
+}
+
+#[test]
+fn a_form_is_asked_for_with_its_schema_and_strictly_where_it_is_closed() {
+    for (schema, strict) in [(city(), true), (no_arguments(), false)] {
+        let mut expected = bare();
+        expected["text"] =
+            json!({ "format": { "type": "json_schema", "name": "weather", "schema": schema, "strict": strict } });
+        assert_eq!(body(VENDOR, &formed(without_tools(asked()), schema)), expected);
+    }
+}
+
+#[test]
+fn a_thought_without_what_it_led_to_is_left_out() {
+    let home = target(VENDOR);
+    let asked = request(vec![user("Weather?")]);
+    let mut answer = kept(&home, &asked, &fixture("providers/openai_responses/two_calls.sse"));
+    answer.parts.truncate(1);
+    let mut next = asked.clone();
+    next.messages.extend([Message::Assistant(answer), user("Go on.")]);
+    let input = body(VENDOR, &next)["input"].clone();
+    assert!(input.as_array().unwrap().iter().all(|item| item["role"] == "user"), "{input}");
 }
