@@ -60,7 +60,7 @@ const INCOMPLETE = { max_output_tokens: 'length', content_filter: 'refused' };
 async function responses(url) {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: KEY, maxRetries: 0, logLevel: 'off' });
   const response = await client.responses.stream({ model: 'small', input: USER }).finalResponse();
-  if (response.status === 'failed') return { error: response.error?.message };
+  if (response.status === 'failed') return { error: response.error?.message ?? 'failed' };
   const of = (type) => response.output.filter((item) => item.type === type);
   const calls = of('function_call').map((item) => ({ id: item.call_id, name: item.name, arguments: parsed(item.arguments) }));
   const { usage } = response;
@@ -68,12 +68,18 @@ async function responses(url) {
     text: of('message').flatMap((item) => item.content).map((part) => part.text ?? part.refusal).join(''),
     reasoning: of('reasoning').map((item) => [...item.summary, ...(item.content ?? [])].map((part) => part.text).join('\n\n')).join(''),
     calls,
-    finish: response.status === 'incomplete' ? INCOMPLETE[response.incomplete_details?.reason] ?? response.incomplete_details?.reason : calls.length ? 'calls' : 'done',
+    finish: finishOf(response, calls),
     usage: usage && {
       input: usage.input_tokens, output: usage.output_tokens, cached: usage.input_tokens_details?.cached_tokens ?? 0,
       reasoning: usage.output_tokens_details?.reasoning_tokens ?? 0,
     },
   };
+}
+
+function finishOf({ status, incomplete_details: details }, calls) {
+  if (status === 'in_progress') return null;
+  if (status === 'incomplete') return INCOMPLETE[details?.reason] ?? details?.reason;
+  return calls.length ? 'calls' : 'done';
 }
 
 const STOP = { end_turn: 'done', stop_sequence: 'done', tool_use: 'calls', max_tokens: 'length', model_context_window_exceeded: 'length', pause_turn: 'paused', refusal: 'refused' };
@@ -180,7 +186,10 @@ export const APIS = Object.keys(READERS);
 /** What the SDK of an API makes of the server at `url`. One that hangs is an error after 10 s. */
 export function party(api, url) {
   const late = new Promise((resolve) => setTimeout(() => resolve({ error: 'it hangs' }), 10_000).unref());
-  return silently(() => Promise.race([READERS[api](url), late]));
+  return silently(async () => {
+    const said = await Promise.race([READERS[api](url), late]);
+    return said.error === undefined ? { ...said, usage: said.usage ?? null } : said;
+  });
 }
 
 /** The same of our decoder's answer. */
