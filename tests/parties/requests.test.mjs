@@ -5,8 +5,10 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { GoogleGenAI } from '@google/genai';
 import { read, request, write } from './support/codec.mjs';
 import { COMPOSED } from './support/composed.mjs';
+import { serving } from './support/server.mjs';
 import { THREADS, results, user } from './support/threads.mjs';
 
 const HOME = new URL('../../target/parties/', import.meta.url).pathname;
@@ -102,3 +104,24 @@ test('the types of the SDKs take all of them', async () => {
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--lib', 'es2022,dom', '--module', 'esnext', '--moduleResolution', 'bundler', '--types', ''];
   await promisify(execFile)(process.env.PAGEHAND_TSC ?? 'tsc', [...options, ...files], { maxBuffer: 64 * 1024 * 1024 }).catch((error) => assert.fail(error.stdout || error.message));
 });
+
+// Google's SDK has parameters of its own and writes the wire's JSON from them: given what we send, it sends the same.
+for (const [vendor, ask] of Object.entries({
+  gemini: (client, { contents, generationConfig, ...config }) => client.models.generateContentStream({ model: 'small', contents, config: { ...config, ...generationConfig } }),
+  gemini_interactions: (client, body) => client.interactions.create({ ...body, automatic_continuation: false }),
+})) {
+  test(`${vendor}: the SDK sends what we send`, async () => {
+    const made = await bodies(vendor);
+    await serving('', {}, async (url, requests) => {
+      const client = new GoogleGenAI({ apiKey: 'no-key', httpOptions: { baseUrl: url } });
+      for (const { name, body } of made) {
+        await ask(client, body).catch(() => {});
+        // The SDK always says that there may be a configuration, and who gives instructions.
+        const { generationConfig, ...theirs } = JSON.parse(requests.pop());
+        if (theirs.systemInstruction) delete theirs.systemInstruction.role;
+        if (Object.keys(generationConfig ?? {}).length) theirs.generationConfig = generationConfig;
+        assert.deepEqual(theirs, body, name);
+      }
+    });
+  });
+}
