@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { GoogleGenAI } from '@google/genai';
@@ -12,6 +12,7 @@ import { serving } from './support/server.mjs';
 import { THREADS, results, user } from './support/threads.mjs';
 
 const HOME = new URL('../../target/parties/', import.meta.url).pathname;
+const DOCS = new URL('../../docs/models.md', import.meta.url);
 const MODULES = new URL('node_modules', import.meta.url).pathname;
 
 const CHAT = { from: 'openai', import: 'OpenAI', type: 'OpenAI.Chat.Completions.ChatCompletionCreateParamsStreaming' };
@@ -36,6 +37,7 @@ const TYPES = {
 const UNTYPED = {
   'anthropic, after a block nobody knows': 'a block that the types do not know goes back as it came',
   'gemini, after code that ran there': 'the types have enums here, to which TypeScript lets no text be assigned',
+  'gemini, with {"generationConfig":{"thinkingConfig"': 'the same',
 };
 
 // Ollama's server knows ids and numbers of calls and whole schemas (api/types.go); the types of its package do not.
@@ -60,16 +62,32 @@ function withPlainAnswers(body) {
   return { ...body, input: body.input.map(item) };
 }
 
+// What docs/models.md says may be put into a request, by provider.
+function documented() {
+  const found = {};
+  let vendor;
+  for (const row of readFileSync(DOCS, 'utf8').matchAll(/^\| (?:`(\w+)`.*?)?\| .*? \| `(\{.*\})` \|$/gm)) {
+    vendor = row[1] ?? vendor;
+    (found[vendor] ??= []).push(JSON.parse(row[2].replace(/(\w+) = /g, '"$1": ')));
+  }
+  return found;
+}
+
 /** Every thread that this vendor takes; and for each good stream its answer, replayed with results and a next question. */
 async function bodies(vendor) {
   const list = [];
-  const add = async (name, input, mayRefuse) => {
-    const { body, error } = await write(vendor, input);
+  const add = async (name, input, mayRefuse, more) => {
+    const { body, error } = await write(vendor, input, more);
     if (error && mayRefuse) return assert.match(error, /take|fetch/, name);
     assert.equal(error, undefined, `${vendor}, ${name}`);
-    if (!UNTYPED[`${vendor}, ${name}`]) list.push({ name, body });
+    if (!Object.keys(UNTYPED).some((untyped) => `${vendor}, ${name}`.startsWith(untyped))) list.push({ name, body });
+    return body;
   };
   for (const { name, input, files } of THREADS) await add(name, input, files);
+  for (const parameters of documented()[vendor] ?? []) {
+    const body = await add(`with ${JSON.stringify(parameters)}`, request([user('Hi.')]), false, { parameters });
+    for (const [name, value] of Object.entries(parameters)) assert.deepEqual(body[name], value);
+  }
   const api = TYPES[vendor] === CHAT ? 'openai_chat' : vendor;
   for (const one of COMPOSED.filter((one) => one.api === api && !one.todo)) {
     const said = await read(vendor, one.bytes);
@@ -92,6 +110,10 @@ for (const vendor of Object.keys(TYPES)) {
     sources[vendor] = `import type ${name} from '${from}';\ntype Body = ${type};\n\n${wrong}\n${lines.join('\n')}\n`;
   });
 }
+
+test('the docs have parameters for every API', () => {
+  assert.deepEqual(Object.keys(documented()), ['anthropic', 'openai_responses', 'openai_chat', 'gemini', 'gemini_interactions', 'ollama']);
+});
 
 test('the types of the SDKs take all of them', async () => {
   mkdirSync(HOME, { recursive: true });
