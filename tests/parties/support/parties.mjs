@@ -78,7 +78,7 @@ async function responses(url) {
 
 function finishOf({ status, incomplete_details: details }, calls) {
   if (status === 'in_progress') return null;
-  if (status === 'incomplete') return INCOMPLETE[details?.reason] ?? details?.reason;
+  if (status === 'incomplete') return INCOMPLETE[details?.reason] ?? details?.reason ?? 'incomplete';
   return calls.length ? 'calls' : 'done';
 }
 
