@@ -11,6 +11,8 @@ TARGET=${CARGO_TARGET_DIR:-target}
 case $TARGET in /*) ;; *) TARGET=$PWD/$TARGET ;; esac
 # shellcheck disable=SC2034 # read by the scripts that source this
 GATEWAY=$TARGET/gateway/pagehand-gateway
+# shellcheck disable=SC2034
+CODEC=$TARGET/debug/examples/codec
 
 BINARYEN=132.0.0 # Debian's is too old for what rustc emits
 ESBUILD=0.28.2
@@ -198,14 +200,17 @@ npm_tool() {
     die "npm could not install $1 $2" "see that 'npm view $1 version' answers, then run this again"
 }
 
-need_journey_packages() {
-  local home=tests/journeys
+need_journey_packages() { npm_packages tests/journeys "what the journeys use"; }
+need_party_packages() { npm_packages tests/parties "the vendors' SDKs and a mock of their servers, 120 MB"; }
+
+# npm_packages FOLDER WHAT: exactly what its lock file names
+npm_packages() {
   need_node 20.15
-  cmp -s $home/package-lock.json $home/node_modules/.installed && return
-  say "npm: installing what the journeys use (under a minute)"
-  npm ci --prefix $home --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null ||
-    die "npm could not install the packages of $home" "see that 'npm ping' answers, then run this again"
-  cp $home/package-lock.json $home/node_modules/.installed
+  cmp -s "$1/package-lock.json" "$1/node_modules/.installed" && return
+  say "npm: installing $2 (under a minute)"
+  npm ci --prefix "$1" --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null ||
+    die "npm could not install the packages of $1" "see that 'npm ping' answers, then run this again"
+  cp "$1/package-lock.json" "$1/node_modules/.installed"
 }
 
 # The function definitions of a public leaderboard, for tests/native/bfcl.rs: target/bfcl. Without them that test is
@@ -265,6 +270,12 @@ browser_test() {
 build_gateway() {
   say "cargo: building the gateway (3 to 5 minutes the first time)"
   cargo build --profile gateway --features gateway --bin pagehand-gateway
+}
+
+# The codecs at the end of a pipe: examples/codec.rs.
+build_codec() {
+  say "cargo: building the codecs (2 minutes the first time)"
+  cargo build --example codec
 }
 
 build_site() {
