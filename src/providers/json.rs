@@ -43,7 +43,7 @@ fn quoted(text: &str) -> String {
 
 /// Puts a piece into a whole: texts and lists go on, the rest is said anew.
 pub(super) fn grow(whole: &mut Map<String, Value>, piece: &Json<'_>) {
-    let fields = piece.as_object().into_iter().flat_map(|piece| piece.iter());
+    let fields = piece.as_object().into_iter().flat_map(serde_json_borrow::ObjectAsVec::iter);
     for (name, value) in fields.filter(|(name, value)| *name != "type" && !value.is_null()) {
         match (whole.get_mut(name), value) {
             (Some(Value::String(text)), Json::Str(more)) => text.push_str(more),
