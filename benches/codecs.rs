@@ -149,16 +149,16 @@ fn words(api: &str, pieces: usize) -> Vec<u8> {
     let word = |at: usize| WORDS[at % WORDS.len()];
     let (head, tail) = around(api);
     let piece = |at: usize| match api {
-        "openai_chat" => chunk(json!({ "content": word(at) }), None),
-        "openai_responses" => event(json!({
+        "openai_chat" => chunk(&json!({ "content": word(at) }), None),
+        "openai_responses" => event(&json!({
             "type": "response.output_text.delta", "sequence_number": at + 4, "item_id": "msg_1", "output_index": 0,
             "content_index": 0, "delta": word(at), "logprobs": [] })),
-        "anthropic" => event(json!({
+        "anthropic" => event(&json!({
             "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": word(at) } })),
-        "gemini" => data(json!({
+        "gemini" => data(&json!({
             "candidates": [{ "index": 0, "content": { "role": "model", "parts": [{ "text": word(at) }] } }],
             "usageMetadata": { "promptTokenCount": 80, "totalTokenCount": 84 }, "modelVersion": "m", "responseId": "r" })),
-        "gemini_interactions" => data(json!({
+        "gemini_interactions" => step(&json!({
             "event_type": "step.delta", "index": 0, "delta": { "type": "text", "text": word(at) } })),
         _ => format!(
             "{}\n",
@@ -181,25 +181,25 @@ fn calls(api: &str, pieces: usize) -> Vec<u8> {
     let parts: Vec<&str> = (0..text.len()).step_by(8).map(|at| &text[at..(at + 8).min(text.len())]).collect();
     let mut stream = match api {
         "openai_chat" => chunk(
-            json!({ "tool_calls": [{ "index": 0, "id": "a", "type": "function", "function": { "name": "f", "arguments": "" } }] }),
+            &json!({ "tool_calls": [{ "index": 0, "id": "a", "type": "function", "function": { "name": "f", "arguments": "" } }] }),
             None,
         ),
-        "openai_responses" => event(json!({ "type": "response.output_item.added", "output_index": 0, "item": {
+        "openai_responses" => event(&json!({ "type": "response.output_item.added", "output_index": 0, "item": {
             "type": "function_call", "id": "fc_1", "call_id": "a", "name": "f", "arguments": "" } })),
-        "anthropic" => event(json!({ "type": "content_block_start", "index": 0, "content_block": {
+        "anthropic" => event(&json!({ "type": "content_block_start", "index": 0, "content_block": {
             "type": "tool_use", "id": "a", "name": "f", "input": {} } })),
-        _ => data(json!({ "event_type": "step.start", "index": 0, "step": {
+        _ => step(&json!({ "event_type": "step.start", "index": 0, "step": {
             "type": "function_call", "id": "a", "name": "f", "arguments": {} } })),
     };
     for part in parts {
         stream.push_str(&match api {
-            "openai_chat" => chunk(json!({ "tool_calls": [{ "index": 0, "function": { "arguments": part } }] }), None),
-            "openai_responses" => event(json!({
+            "openai_chat" => chunk(&json!({ "tool_calls": [{ "index": 0, "function": { "arguments": part } }] }), None),
+            "openai_responses" => event(&json!({
                 "type": "response.function_call_arguments.delta", "sequence_number": 7, "item_id": "fc_1",
                 "output_index": 0, "delta": part })),
-            "anthropic" => event(json!({ "type": "content_block_delta", "index": 0, "delta": {
+            "anthropic" => event(&json!({ "type": "content_block_delta", "index": 0, "delta": {
                 "type": "input_json_delta", "partial_json": part } })),
-            _ => data(json!({ "event_type": "step.delta", "index": 0, "delta": {
+            _ => step(&json!({ "event_type": "step.delta", "index": 0, "delta": {
                 "type": "arguments_delta", "arguments": part } })),
         });
     }
@@ -209,39 +209,43 @@ fn calls(api: &str, pieces: usize) -> Vec<u8> {
 
 fn around(api: &str) -> (String, String) {
     match api {
-        "openai_chat" => (String::new(), chunk(json!({}), Some("stop")) + "data: [DONE]\n\n"),
+        "openai_chat" => (String::new(), chunk(&json!({}), Some("stop")) + "data: [DONE]\n\n"),
         "openai_responses" => (
             event(
-                json!({ "type": "response.output_item.added", "output_index": 0, "item": { "type": "message", "id": "msg_1" } }),
+                &json!({ "type": "response.output_item.added", "output_index": 0, "item": { "type": "message", "id": "msg_1" } }),
             ),
-            event(json!({ "type": "response.completed", "response": { "status": "completed" } })),
+            event(&json!({ "type": "response.completed", "response": { "status": "completed" } })),
         ),
         "anthropic" => (
             event(
-                json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
+                &json!({ "type": "content_block_start", "index": 0, "content_block": { "type": "text", "text": "" } }),
             ),
-            event(json!({ "type": "message_stop" })),
+            event(&json!({ "type": "message_stop" })),
         ),
-        "gemini" => (String::new(), data(json!({ "candidates": [{ "finishReason": "STOP" }] }))),
+        "gemini" => (String::new(), data(&json!({ "candidates": [{ "finishReason": "STOP" }] }))),
         "gemini_interactions" => (
-            data(json!({ "event_type": "step.start", "index": 0, "step": { "type": "model_output", "content": [] } })),
-            data(json!({ "event_type": "interaction.completed", "interaction": { "status": "completed" } })),
+            step(&json!({ "event_type": "step.start", "index": 0, "step": { "type": "model_output", "content": [] } })),
+            step(&json!({ "event_type": "interaction.completed", "interaction": { "status": "completed" } })),
         ),
         _ => (String::new(), format!("{}\n", json!({ "done": true, "done_reason": "stop" }))),
     }
 }
 
-fn chunk(delta: Value, finish: Option<&str>) -> String {
-    data(json!({
+fn chunk(delta: &Value, finish: Option<&str>) -> String {
+    data(&json!({
         "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_790_000_000, "model": "m",
         "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }] }))
 }
 
-fn event(value: Value) -> String {
+fn event(value: &Value) -> String {
     format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap_or_default())
 }
 
-fn data(value: Value) -> String {
+fn step(value: &Value) -> String {
+    format!("event: {}\ndata: {value}\n\n", value["event_type"].as_str().unwrap_or_default())
+}
+
+fn data(value: &Value) -> String {
     format!("data: {value}\n\n")
 }
 

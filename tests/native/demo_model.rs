@@ -608,3 +608,35 @@ fn text_comes_in_small_pieces() {
     assert!(pieces.len() > 150 && pieces.iter().all(|piece| piece.split_whitespace().count() <= 3), "{}", pieces.len());
     assert!(!events.iter().any(|event| matches!(event, ModelEvent::Usage(_))), "it has no tokens to count");
 }
+
+#[test]
+fn an_answer_of_a_given_form_fits_it() {
+    let asked = |schema: Value| {
+        let mut talk = Talk::new();
+        talk.request.messages.push(Message::User(UserMessage::new(MessageId::from("u"), "hello")));
+        talk.request.output = Some(std::sync::Arc::new(pagehand::protocol::OutputFormat {
+            name: "x".to_owned(),
+            schema: schema.clone(),
+        }));
+        let text: String = pagehand::providers::demo::answer(&talk.request)
+            .into_iter()
+            .filter_map(|event| if let ModelEvent::TextDelta(text) = event { Some(text) } else { None })
+            .collect();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        pagehand::tools::Schema::compile(&schema)
+            .unwrap()
+            .check(&value)
+            .unwrap_or_else(|why| panic!("{value}: {why:?}"));
+        value
+    };
+    let value = asked(json!({
+        "type": "object", "required": ["answer", "sure", "of", "more", "how", "none"],
+        "properties": {
+            "answer": { "type": "string" }, "sure": { "type": "boolean" }, "of": { "enum": ["orders", "people"] },
+            "more": { "type": "array", "items": { "type": "string" } }, "how": { "type": ["integer", "null"] },
+            "none": { "anyOf": [{ "type": "null" }, { "type": "string" }] },
+        },
+    }));
+    assert!(value["answer"].as_str().unwrap().len() > 10, "{value}");
+    assert_eq!(asked(json!({ "type": "integer" })), 1042, "the first number of what it says");
+}

@@ -25,7 +25,7 @@ fn asked() -> Loop {
 }
 
 fn outputs(world: &Loop) -> Vec<&Value> {
-    let output = |event| if let &Event::Output { ref value, .. } = event { Some(value) } else { None };
+    let output = |event| if let Event::Output { value, .. } = event { Some(value) } else { None };
     world.events.iter().filter_map(output).collect()
 }
 

@@ -9,12 +9,14 @@
 //! | `intent` | what can be wanted |
 //! | `plan` | what is wanted + what was done → the next calls, or words |
 //! | `say` | wording |
+//! | `form` | words → an answer of the form that was asked for |
 //! | `stream` | calls or words → model events |
 //!
 //! It calls what is offered and nothing else, with one exception that is asked for by name: the tool `teleport`,
 //! to show how the loop meets an unknown tool. Knows nothing of a language, a clock or a network.
 
 mod clause;
+mod form;
 mod intent;
 mod lexicon;
 mod plan;
@@ -33,7 +35,12 @@ pub fn answer(request: &ModelRequest) -> Vec<ModelEvent> {
         return stream::events(request, &facts, &plan::Step::Answer(words));
     }
     let intents = intent::intents(&facts);
-    let step = plan::next_step(&facts, &intents);
+    let step = match (plan::next_step(&facts, &intents), &request.output) {
+        (plan::Step::Answer(words), Some(output)) => {
+            plan::Step::Answer(form::in_form(&output.schema, &words).to_string())
+        }
+        (step, _) => step,
+    };
     stream::events(request, &facts, &step)
 }
 
