@@ -405,6 +405,16 @@ export interface Prompt {
   output?: OutputFormat;
 }
 
+/** Tokens: those of a cache are among the ones read, those of thinking among the ones written. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens: number;
+  readonly reasoningTokens: number;
+  /** `null` where the gateway knows no prices. */
+  readonly costMicros: number | null;
+}
+
 /** The form of an answer. */
 export interface OutputFormat {
   /** Letters, digits, `_` and `-`, at most 64. Default `answer`. */
@@ -474,6 +484,8 @@ export interface PageHandEventMap {
     ms: number;
     alias: string | null;
   }>;
+  /** Tokens spent so far, by the step at work and by the run; `costMicros` in millionths of the gateway's currency. */
+  'pagehand-usage': CustomEvent<{ step: Usage; run: Usage }>;
   /** Words for the log. */
   'pagehand-log': CustomEvent<{ text: string }>;
   /** A run ended. */

@@ -85,9 +85,9 @@ impl Stream {
             }
             ModelEvent::Usage(usage) => {
                 self.usage = usage;
-                let mut total = before;
-                total += usage;
-                return vec![Event::Usage(total)];
+                let mut run = before;
+                run += usage;
+                return vec![Event::Usage { step: usage, run }];
             }
             ModelEvent::Replace(text) => {
                 let dropped = self.draft.replace(text.clone());

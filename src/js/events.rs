@@ -7,7 +7,7 @@ use web_sys::{CustomEvent, CustomEventInit, HtmlElement};
 
 use crate::browser::Watcher;
 use crate::js::to_js;
-use crate::protocol::{EndReason, Event, Scope, Wait, object};
+use crate::protocol::{EndReason, Event, Scope, Usage, Wait, object};
 
 /// A watcher that dispatches them.
 pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
@@ -95,6 +95,18 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
             "pagehand-output",
             &object(vec![("messageId", message.as_str().into()), ("value", value.clone())]),
         ),
+        Event::Usage { step, run } => {
+            let usage = |usage: &Usage| {
+                object(vec![
+                    ("inputTokens", usage.input_tokens.into()),
+                    ("outputTokens", usage.output_tokens.into()),
+                    ("cachedTokens", usage.cached_tokens.into()),
+                    ("reasoningTokens", usage.reasoning_tokens.into()),
+                    ("costMicros", usage.cost_micros.into()),
+                ])
+            };
+            dispatch(&element, "pagehand-usage", &object(vec![("step", usage(step)), ("run", usage(run))]));
+        }
         Event::Note(text) => dispatch(&element, "pagehand-log", &object(vec![("text", text.as_str().into())])),
         Event::Saving(why) => dispatch(
             &element,
@@ -106,7 +118,6 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
         | Event::ArgumentsDelta { .. }
         | Event::MessageEnd { .. }
         | Event::DecisionRefused { .. }
-        | Event::Usage(_)
         | Event::Replaced { .. } => {}
     })
 }

@@ -89,8 +89,13 @@ pub enum Event {
         /// Why.
         why: Wait,
     },
-    /// Tokens spent by the run so far.
-    Usage(Usage),
+    /// Tokens spent so far.
+    Usage {
+        /// By the step at work; none where it is over.
+        step: Usage,
+        /// By the run.
+        run: Usage,
+    },
     /// The final answer, in the form that was asked for.
     Output {
         /// The message it is.

@@ -43,9 +43,10 @@ impl Event {
                 ("text", text.as_str().into()),
             ]),
             Self::Waiting { until, why } => wait_to_json(*until, why),
-            Self::Usage(usage) => {
-                let mut event = usage_to_json(*usage);
+            Self::Usage { step, run } => {
+                let mut event = usage_to_json(*run);
                 event["event"] = "usage".into();
+                event["step"] = usage_to_json(*step);
                 event
             }
             Self::RunEnd { run, reason } => fields(vec![
@@ -84,7 +85,10 @@ impl Event {
             "progress" => {
                 Self::Progress { call: call()?, fraction: event.get("fraction").and_then(Value::as_f64), text: said()? }
             }
-            "usage" => Self::Usage(usage_from_json(event)),
+            "usage" => Self::Usage {
+                step: event.get("step").map(usage_from_json).unwrap_or_default(),
+                run: usage_from_json(event),
+            },
             "waiting" => Self::Waiting { until: number("until")?, why: wait_from_json(event)? },
             "saving" => Self::Saving(said()),
             "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(event)? },

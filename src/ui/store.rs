@@ -269,7 +269,7 @@ impl Store {
                     item.refused.set(Some(reason.clone()));
                 }
             }
-            Event::Usage(usage) => self.usage.set(*usage),
+            Event::Usage { run, .. } => self.usage.set(*run),
             Event::Note(_) | Event::Settled(_) | Event::Output { .. } => {}
             Event::Saving(why) => self.saving.set(why.clone()),
             Event::RunEnd { reason, .. } => {

@@ -2,6 +2,8 @@
 #![cfg(target_arch = "wasm32")]
 #![allow(clippy::unwrap_used, reason = "a test that can not go on should stop where it stands")]
 
+#[cfg(feature = "direct")]
+mod codecs;
 mod dispatch;
 mod element;
 mod fetch;

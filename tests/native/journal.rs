@@ -51,7 +51,7 @@ fn what_a_run_has_used_up_is_known_after_a_reload() {
         },
     );
     let used = std::iter::from_fn(|| again.poll()).find_map(|output| match output {
-        Output::Event(Event::Usage(usage)) => Some(usage.tokens()),
+        Output::Event(Event::Usage { run, .. }) => Some(run.tokens()),
         _ => None,
     });
     assert_eq!(used, Some(101), "the tokens of the steps before count");

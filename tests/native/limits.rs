@@ -277,7 +277,7 @@ fn money_is_limited_where_the_gateway_knows_prices() {
     step_of(&mut world, usage(10, Some(400)));
     assert_eq!(world.run.last_end(), Some(&EndReason::MaxCost { limit_micros: 1_000, used_micros: 1_000 }));
     let told = world.events.iter().rev().find_map(|event| match event {
-        Event::Usage(usage) => Some(*usage),
+        Event::Usage { run, .. } => Some(*run),
         _ => None,
     });
     assert_eq!(told, Some(Usage { input_tokens: 20, output_tokens: 10, cost_micros: Some(1_000), ..Usage::default() }));

@@ -25,8 +25,11 @@ fn asked() -> Loop {
 }
 
 fn outputs(world: &Loop) -> Vec<&Value> {
-    let output = |event| if let Event::Output { value, .. } = event { Some(value) } else { None };
-    world.events.iter().filter_map(output).collect()
+    world
+        .events
+        .iter()
+        .filter_map(|event| if let Event::Output { value, .. } = event { Some(value) } else { None })
+        .collect()
 }
 
 fn notices(world: &Loop) -> usize {
@@ -181,13 +184,13 @@ fn tokens_are_added_up_with_those_of_the_cache_and_of_thinking() {
     world.works("weather_read", &json!(4));
     world.model(ModelEvent::Usage(usage(20, 3, 10, 0)));
     let told =
-        world.events.iter().rev().find_map(|event| if let Event::Usage(usage) = event { Some(*usage) } else { None });
+        world.events.iter().rev().find_map(|event| if let Event::Usage { run, .. } = event { Some(*run) } else { None });
     assert_eq!(told, Some(usage(30, 8, 10, 2)));
     // What a reload reads of the steps before.
     world.reload();
     world.give(Input::Resume);
     world.model(ModelEvent::Usage(usage(1, 1, 1, 1)));
     let told =
-        world.events.iter().rev().find_map(|event| if let Event::Usage(usage) = event { Some(*usage) } else { None });
+        world.events.iter().rev().find_map(|event| if let Event::Usage { run, .. } = event { Some(*run) } else { None });
     assert_eq!(told, Some(usage(11, 6, 1, 3)));
 }

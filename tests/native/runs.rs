@@ -550,7 +550,7 @@ fn tokens_are_added_up_over_the_steps() {
     world.model(usage(20, 7));
     world.answer("Sunny.");
     let last = world.events.iter().rev().find_map(|event| match event {
-        Event::Usage(usage) => Some((usage.input_tokens, usage.output_tokens)),
+        Event::Usage { run, .. } => Some((run.input_tokens, run.output_tokens)),
         _ => None,
     });
     assert_eq!(last, Some((40, 15)));

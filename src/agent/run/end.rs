@@ -3,7 +3,7 @@
 use crate::agent::Output;
 use crate::agent::calls::{Call, State};
 use crate::agent::run::{Active, Phase, Run};
-use crate::protocol::{EndReason, Entry, Event, Lifetime, MessageStatus};
+use crate::protocol::{EndReason, Entry, Event, Lifetime, MessageStatus, Usage};
 use crate::tools::error;
 
 impl Run {
@@ -84,7 +84,7 @@ impl Run {
         self.phase = Phase::Idle;
         self.last_end = Some(reason.clone());
         self.state.drop_lifetimes(|lifetime| lifetime == Lifetime::Temp);
-        self.event(Event::Usage(active.usage));
+        self.event(Event::Usage { step: Usage::default(), run: active.usage });
         self.save(Entry::RunEnd { run: active.run.clone(), reason: reason.clone() });
         self.mark(&reason);
         let completed = reason == EndReason::Completed;
