@@ -20,7 +20,12 @@ const APIS = {
   anthropic: {
     ours: (body) => body.messages.filter((message) => message.role === 'assistant').flatMap((message) => message.content),
     // Empty texts are refused there; and thoughts without a signature mean nothing.
-    theirs: (content) => content.filter((block) => (block.type === 'text' ? /\P{White_Space}/u.test(block.text) || block.citations?.length : block.type !== 'thinking' || block.signature)),
+    theirs: (content) => {
+      const says = (block) => (block.type === 'text' ? /\P{White_Space}/u.test(block.text) || block.citations?.length : block.type !== 'thinking' || block.signature);
+      const list = content.filter(says);
+      // Thoughts alone are no answer.
+      return list.some((block) => !/thinking$/.test(block.type)) ? list : [];
+    },
     same: (block) => (block.citations?.length === 0 ? { ...block, citations: undefined } : block),
   },
   openai_responses: {
