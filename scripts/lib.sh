@@ -262,7 +262,7 @@ browser_test() {
   WASM_BINDGEN_TEST_WEBDRIVER_JSON=$PWD/target/webdriver.json \
     WASM_BINDGEN_TEST_TIMEOUT=120 WASM_BINDGEN_TEST_DRIVER_TIMEOUT=60 \
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER=wasm-bindgen-test-runner \
-    cargo test --target "$WASM" --test browser "$@"
+    cargo test --target "$WASM" --features direct --test browser "$@"
 }
 
 # ---------------------------------------------------------------- the two products
@@ -285,7 +285,10 @@ build_site() {
   say "cargo: building the page (3 to 5 minutes the first time)"
   # `cargo build` would make the crate's rlib too, and silently leave out `lto = "fat"` for it: a tenth more to load.
   page_flags cargo rustc --release --lib --crate-type cdylib --target $WASM
-  make_package
+  make_package target/pkg
+  say "cargo: building the page that asks models by itself (another 2 minutes)"
+  page_flags cargo rustc --release --lib --crate-type cdylib --target $WASM --features direct
+  make_package target/pkg-direct
   make_site
 }
 
@@ -325,7 +328,7 @@ checksums() { find "$@" -type f -exec cksum {} + | LC_ALL=C sort -k3; }
 
 # The WebAssembly with its glue, as it ships: target/pkg.
 make_package() {
-  local raw=$TARGET/$WASM/release/pagehand.wasm out=target/pkg sums
+  local raw=$TARGET/$WASM/release/pagehand.wasm out=$1 sums
   sums=$(checksums "$raw" scripts/lib.sh scripts/precompress.mjs)
   [ -d $out ] && [ "$sums" = "$(cat $out.sums 2>/dev/null)" ] && return
   say "wasm-bindgen, wasm-opt, brotli: making $out (under a minute)"
@@ -341,13 +344,14 @@ make_package() {
 # The folder the gateway serves. The page's own files ship minified; the demo's stay as they were written.
 make_site() {
   local next=$SITE.next sums
-  sums=$(checksums index.html www target/pkg.sums)
+  sums=$(checksums index.html www target/pkg.sums target/pkg-direct.sums)
   [ -d "$SITE" ] && [ "$sums" = "$(cat "$SITE.sums" 2>/dev/null)" ] && return
   say "putting $(basename "$SITE") together (a few seconds)"
   rm -rf "$next" "$SITE.sums"
   mkdir -p "$next"
   cp -R index.html www "$next"
-  cp -R target/pkg "$next/www/pkg"
+  cp -R target/pkg target/pkg-direct "$next/www"
+  cp www/page-hand.js "$next/www/page-hand-direct.js"
   find "$next" -name '*.d.ts' -delete
   minify "$next"/www/*.js "$next"/www/*.css
   node scripts/precompress.mjs "$next"

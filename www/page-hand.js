@@ -30,8 +30,10 @@ const SHEET = `
 
 // The module's glue, as it is loaded now. A copy that trapped is dead: the glue of the next one has another address, by
 // which the traps of the two are told apart. The binary is the same, and need not be fetched again.
-const glue = new URL('./pkg/pagehand.js', import.meta.url);
-const binary = new URL('./pkg/pagehand_bg.wasm', import.meta.url);
+// `page-hand-direct.js` is this file with the other build beside it: the one that can ask models by itself.
+const home = new URL(import.meta.url.includes('page-hand-direct') ? './pkg-direct/' : './pkg/', import.meta.url);
+const glue = new URL('pagehand.js', home);
+const binary = new URL('pagehand_bg.wasm', home);
 // The addresses of those that are dead.
 const dead = [];
 // Of each element with a panel, what puts another one in its place.
@@ -126,6 +128,23 @@ function fault(code, message) {
   return Object.assign(new Error(message), { code });
 }
 
+// A message as the module takes it: files are read.
+async function whole(prompt) {
+  if (typeof prompt !== 'object' || !prompt) return String(prompt);
+  const files = await Promise.all(Array.from(prompt.files ?? [], (file) => (file instanceof Blob ? read(file) : file)));
+  return { ...prompt, files };
+}
+
+function read(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onerror = () => reject(reader.error);
+    // The end of a `data:` address.
+    reader.onload = () => resolve({ name: file.name ?? '', type: file.type || 'text/plain', data: reader.result.split(',')[1] ?? '' });
+    reader.readAsDataURL(file);
+  });
+}
+
 // A tab remembers which panels were open; a browser that forbids storage does not.
 function remembered(key, value) {
   try {
@@ -136,7 +155,7 @@ function remembered(key, value) {
 }
 
 class PageHand extends HTMLElement {
-  static observedAttributes = ['open', 'label', 'placement'];
+  static observedAttributes = ['open', 'label', 'placement', 'model'];
 
   #root = this.attachShadow({ mode: 'open' });
   #launcher = element('button', { type: 'button', className: 'launcher', part: 'launcher' });
@@ -168,6 +187,7 @@ class PageHand extends HTMLElement {
 
   connectedCallback() {
     if (!this.hasAttribute('placement')) this.setAttribute('placement', 'docked');
+    if ((this.model || this.getAttribute('provider')) && !this.#said.has('model')) this.#answeredBy();
     if (remembered(this.#key)) this.setAttribute('open', '');
     this.#show();
     if (this.#isShown) this.#ready();
@@ -198,6 +218,7 @@ class PageHand extends HTMLElement {
   attributeChangedCallback(name) {
     if (!this.isConnected) return;
     if (name === 'label') this.#instance?.setLabel(this.#label);
+    if (name === 'model') this.#answeredBy();
     this.#show();
     if (name === 'open' && this.#isShown) this.#ready();
   }
@@ -216,6 +237,8 @@ class PageHand extends HTMLElement {
   set profile(value) { this.setAttribute('profile', value); }
   get agent() { return this.getAttribute('agent') ?? 'pagehand'; }
   set agent(value) { this.setAttribute('agent', value); }
+  get model() { return this.getAttribute('model') ?? ''; }
+  set model(value) { this.setAttribute('model', value); }
   get isOpen() { return this.#isShown; }
   get threadId() { return this.#instance?.thread ?? null; }
   get tools() { return this.#instance?.tools() ?? []; }
@@ -237,7 +260,42 @@ class PageHand extends HTMLElement {
     (this.#area ?? this.#launcher).focus(options);
   }
 
-  async send(text) { (await this.#ready()).send(String(text)); }
+  async send(prompt) {
+    const said = await whole(prompt);
+    (await this.#ready()).send(said);
+  }
+
+  async ask(prompt) {
+    await this.#ready();
+    return new Promise((resolve, reject) => {
+      let run;
+      let answer;
+      const over = new AbortController();
+      const hear = (what, heard) => this.addEventListener(`pagehand-${what}`, ({ detail }) => heard(detail), { signal: over.signal });
+      hear('run-start', ({ runId }) => (run ??= runId));
+      hear('output', ({ value }) => (answer = { value }));
+      hear('run-end', ({ runId, reason }) => {
+        if (runId !== run) return;
+        over.abort();
+        if (answer) resolve(answer.value);
+        else reject(fault('no_output', `the run ended without an answer of that form: ${reason}`));
+      });
+      this.send(prompt).catch((error) => {
+        over.abort();
+        reject(error);
+      });
+    });
+  }
+
+  useModel(model) {
+    return this.#say('model', (panel) => {
+      if (typeof model !== 'object') return panel.setModel(String(model ?? ''));
+      if (!panel.useModel) throw fault('not_direct', 'this build asks models through a gateway alone; load page-hand-direct.js');
+      return panel.useModel(model);
+    });
+  }
+
+  async forgetKey() { (await this.#ready()).forgetKey?.(); }
   async stop() { this.#instance?.stop(); }
   async newThread() { (await this.#ready()).newThread(); }
   async openThread(id) { (await this.#ready()).openThread(String(id)); }
@@ -336,6 +394,12 @@ class PageHand extends HTMLElement {
       this.#said.delete(key);
       reject(error);
     }
+  }
+
+  // As the attributes say; a key is never one of them.
+  #answeredBy() {
+    const [provider, url, model] = ['provider', 'model-url', 'model'].map((name) => this.getAttribute(name) ?? undefined);
+    this.useModel(provider || url ? { provider, url, model } : model).catch((error) => this.#dispatch('log', { text: error.message }));
   }
 
   // By the user's own hand: what goes wrong is shown, and there is nobody else to tell.

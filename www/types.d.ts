@@ -350,6 +350,7 @@ export type EndReason =
   | 'interrupted'
   | 'truncated'
   | 'empty'
+  | 'output-mismatch'
   | 'max-steps'
   | 'max-calls'
   | 'max-time'
@@ -367,7 +368,11 @@ export interface PageHandError extends Error {
     | 'policy_locked'
     | 'invalid_callback'
     | 'invalid_thread'
+    | 'invalid_prompt'
+    | 'invalid_model'
     | 'memory_failed'
+    | 'no_output'
+    | 'not_direct'
     | 'not_json'
     | 'not_saved';
 }
@@ -388,7 +393,45 @@ export interface ThreadFile {
   }[];
 }
 
+/** What a user says: words, files, and the form they want the final answer in. */
+export interface Prompt {
+  text?: string;
+  /** What belongs to it: files of the browser, or base64, or addresses that the model's side fetches. */
+  files?: readonly (
+    | Blob
+    | { name?: string; type: string; data: string }
+    | { name?: string; type: string; url: string }
+  )[];
+  output?: OutputFormat;
+}
+
+/** The form of an answer. */
+export interface OutputFormat {
+  /** Letters, digits, `_` and `-`, at most 64. Default `answer`. */
+  name?: string;
+  /** JSON Schema of it. */
+  schema: object;
+}
+
+/** A model that the page asks by itself: on this machine, or with the user's own key. */
+export interface DirectModel {
+  /** `ollama`, `llama_cpp`, `lm_studio`, `openai_chat`, `anthropic`, `gemini`, …, or `prompt_api`, the browser's own. */
+  provider?: string;
+  /** Its server; the provider's usual one where left out. */
+  url?: string;
+  /** Its name there. */
+  model?: string;
+  /** Put into the body of every request. */
+  parameters?: object;
+  /** The user's own key. Kept in memory; the panel asks for one where it is missing. */
+  key?: string;
+  /** Whether the key is kept in this browser's storage, for the next time. */
+  remember?: boolean;
+}
+
 export interface PageHandEventMap {
+  /** The final answer, in the form that was asked for. */
+  'pagehand-output': CustomEvent<{ messageId: string; value: unknown }>;
   /** The thread is being written down (again), or is not for now, and why. */
   'pagehand-saving': CustomEvent<{ saved: boolean; reason: string | null }>;
   /** The panel is mounted. */
@@ -449,7 +492,7 @@ export interface PageHandEventMap {
 
 /** `<page-hand gateway="/" placement="docked" label="Assistant" theme="system" open>` */
 export declare class PageHand extends HTMLElement {
-  /** Attribute `gateway`: where the gateway is. Default `/`. Read when the panel is first mounted. */
+  /** Attribute `gateway`: where the gateway is, or `none`. Default `/`. Read when the panel is first mounted. */
   gateway: string;
   /** Attribute `label`: what the panel is called. */
   label: string;
@@ -463,6 +506,8 @@ export declare class PageHand extends HTMLElement {
   profile: string;
   /** Attribute `agent`: what the agent is called, to its tools. Read when the panel is first mounted. */
   agent: string;
+  /** Attribute `model`: which of the gateway's models answers; with `provider` or `model-url`, see {@link DirectModel}. */
+  model: string;
   /** Attribute `open`: whether the panel is shown. */
   readonly isOpen: boolean;
   /** The thread at work; `null` before the panel is mounted. */
@@ -474,8 +519,20 @@ export declare class PageHand extends HTMLElement {
   open(): Promise<void>;
   /** Hides the panel. What is at work goes on. */
   close(): void;
-  /** Sends a message, as the user would; what is at work is ended first. */
-  send(text: string): Promise<void>;
+  /** Sends a message, as the user would; what is at work is ended first. Rejects with the code `invalid_prompt`. */
+  send(prompt: string | Prompt): Promise<void>;
+  /**
+   * Sends a message that wants an answer of a given form; the answer's value. Rejects with the code `no_output` where the
+   * run ends without one, or `invalid_prompt`.
+   */
+  ask(prompt: Prompt & { output: OutputFormat }): Promise<unknown>;
+  /**
+   * Which model answers: one of the gateway's by its name, or, with `page-hand-direct.js`, one that this page asks by
+   * itself. Rejects with the code `not_direct` or `invalid_model`.
+   */
+  useModel(model: string | DirectModel): Promise<void>;
+  /** Forgets the user's key, in memory and in this browser. */
+  forgetKey(): Promise<void>;
   /** Stops what is at work. */
   stop(): Promise<void>;
   /** Ends what is at work and begins an empty thread. */

@@ -1,10 +1,11 @@
 //! The gateway as a page sees it: ask the model, run a tool, list the tools. Knows nothing of the loop.
 
-use futures::stream::{LocalBoxStream, StreamExt, unfold};
+use futures::stream::LocalBoxStream;
 use gloo_net::http::Method;
 use serde_json::{Value, json};
 
 use crate::ag_ui::{AgUiDecoder, write_input};
+use crate::browser::answer::{Decode, answer};
 use crate::browser::fetch::{Reply, send};
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 use crate::tools::{Definition, Policy};
@@ -35,6 +36,21 @@ pub struct AgentInfo {
     pub label: String,
     /// What a user may try.
     pub suggestions: Vec<String>,
+    /// The models a user may choose from, the first where they choose none.
+    pub models: Vec<ModelInfo>,
+}
+
+/// A model that a user may choose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelInfo {
+    /// What it is asked for by.
+    pub name: String,
+    /// What the panel calls it.
+    pub label: String,
+    /// The media types it takes beside text, `image/*` for all of a kind.
+    pub files: Vec<String>,
+    /// The most bytes of one file.
+    pub max_file_bytes: u64,
 }
 
 /// Something that can not be used, in the gateway's words.
@@ -97,14 +113,28 @@ impl Gateway {
     /// Asks the model.
     #[must_use]
     pub fn call_model(&self, request: &ModelRequest) -> LocalBoxStream<'static, ModelEvent> {
-        let stream = ModelStream {
-            gateway: self.clone(),
-            body: Some(write_input(request).to_string()),
-            decoder: AgUiDecoder::new(request),
-            answer: None,
-            over: false,
-        };
-        unfold(stream, |mut stream| async move { stream.next().await.map(|event| (event, stream)) }).boxed_local()
+        let (gateway, body) = (self.clone(), write_input(request).to_string());
+        let opening = async move { gateway.ask(body).await };
+        answer(Box::pin(opening), Box::new(AgUiDecoder::new(request)))
+    }
+
+    async fn ask(&self, body: String) -> Result<Reply, ModelError> {
+        let url = format!("{}agent", self.base);
+        let headers = [("accept", "text/event-stream")];
+        let unreachable = || ModelError::new(ModelErrorKind::Network, self.unreachable());
+        let mut reply = send(Method::POST, &url, &headers, Some(body)).await.map_err(|()| unreachable())?;
+        if reply.status == 200 {
+            return Ok(reply);
+        }
+        let advice = reply.retry_advice();
+        let body = reply.text(MAX_ERROR_BYTES).await.unwrap_or_default();
+        let told: Value = serde_json::from_str(&body).unwrap_or_default();
+        let words = told.pointer("/error/message").or_else(|| told.get("detail")).and_then(Value::as_str);
+        let words = words.map_or_else(|| format!("The gateway answered with HTTP {}.", reply.status), str::to_owned);
+        let kind = ModelErrorKind::from_status(reply.status);
+        // The gateway's own refusals say it in their body.
+        let retry = advice.retry.or_else(|| told.pointer("/error/retryable")?.as_bool());
+        Err(ModelError { kind, message: words, retry_after_ms: advice.after_ms, retry })
     }
 
     pub(super) fn unreachable(&self) -> String {
@@ -114,67 +144,17 @@ impl Gateway {
     }
 }
 
-struct ModelStream {
-    gateway: Gateway,
-    body: Option<String>,
-    decoder: AgUiDecoder,
-    answer: Option<Reply>,
-    over: bool,
-}
-
-impl ModelStream {
-    async fn next(&mut self) -> Option<ModelEvent> {
-        loop {
-            if let Some(event) = self.decoder.next() {
-                // Nothing is read after an error, however much there is: the connection is let go of.
-                if matches!(event, ModelEvent::Error(_)) {
-                    self.over = true;
-                    self.answer = None;
-                }
-                return Some(event);
-            }
-            if self.over {
-                return None;
-            }
-            match &mut self.answer {
-                None => {
-                    if let Err(error) = self.connect().await {
-                        self.over = true;
-                        return Some(ModelEvent::Error(error));
-                    }
-                }
-                Some(answer) => match answer.chunk().await {
-                    Ok(Some(bytes)) => self.decoder.push(&bytes),
-                    // A lost connection is a stream cut short: the loop knows what to do about it.
-                    Ok(None) | Err(()) => {
-                        self.decoder.finish();
-                        self.answer = None;
-                        self.over = true;
-                    }
-                },
-            }
-        }
+impl Decode for AgUiDecoder {
+    fn push(&mut self, bytes: &[u8]) {
+        Self::push(self, bytes);
     }
 
-    async fn connect(&mut self) -> Result<(), ModelError> {
-        let url = format!("{}agent", self.gateway.base);
-        let headers = [("accept", "text/event-stream")];
-        let unreachable = || ModelError::new(ModelErrorKind::Network, self.gateway.unreachable());
-        let body = self.body.take();
-        let mut answer = send(Method::POST, &url, &headers, body).await.map_err(|()| unreachable())?;
-        if answer.status == 200 {
-            self.answer = Some(answer);
-            return Ok(());
-        }
-        let advice = answer.retry_advice();
-        let body = answer.text(MAX_ERROR_BYTES).await.unwrap_or_default();
-        let told: Value = serde_json::from_str(&body).unwrap_or_default();
-        let words = told.pointer("/error/message").or_else(|| told.get("detail")).and_then(Value::as_str);
-        let words = words.map_or_else(|| format!("The gateway answered with HTTP {}.", answer.status), str::to_owned);
-        let kind = ModelErrorKind::from_status(answer.status);
-        // The gateway's own refusals say it in their body.
-        let retry = advice.retry.or_else(|| told.pointer("/error/retryable")?.as_bool());
-        Err(ModelError { kind, message: words, retry_after_ms: advice.after_ms, retry })
+    fn finish(&mut self) {
+        Self::finish(self);
+    }
+
+    fn next(&mut self) -> Option<ModelEvent> {
+        Self::next(self)
     }
 }
 
@@ -185,7 +165,14 @@ fn read_served(body: &str) -> Result<Served, String> {
         list.filter_map(Value::as_str).map(str::to_owned).collect()
     };
     let label = value.pointer("/agent/label").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let agent = AgentInfo { label, suggestions: texts(value.pointer("/agent/suggestions")) };
+    let models = value.get("models").and_then(Value::as_array).into_iter().flatten();
+    let model = |model: &Value| {
+        let text = |name: &str| model.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let max_file_bytes = model.get("maxFileBytes").and_then(Value::as_u64).unwrap_or_default();
+        ModelInfo { name: text("name"), label: text("label"), files: texts(model.get("files")), max_file_bytes }
+    };
+    let (suggestions, models) = (texts(value.pointer("/agent/suggestions")), models.map(model).collect());
+    let agent = AgentInfo { label, suggestions, models };
     let mut tools = Vec::new();
     let refused = value.get("refused").and_then(Value::as_array).into_iter().flatten();
     let mut faults: Vec<String> = refused.filter_map(|one| one.get("message")?.as_str()).map(str::to_owned).collect();

@@ -100,7 +100,10 @@ impl Host for BrowserHost {
     }
 
     fn call_model(&self, request: ModelRequest) -> LocalBoxStream<'static, ModelEvent> {
-        self.gateway.call_model(&request)
+        match &*self.services.shared.answers.borrow() {
+            Some(answers) => answers(&request),
+            None => self.gateway.call_model(&request),
+        }
     }
 
     fn call_browser_tool(&self, request: ToolRequest) -> LocalBoxFuture<'static, Answer> {

@@ -4,14 +4,19 @@
 
 mod abort;
 mod again;
+mod answer;
 mod artifacts;
 mod clock;
+#[cfg(feature = "direct")]
+mod direct;
 mod fetch;
 mod gateway;
 mod host;
 mod journal;
 mod mirror;
 mod ownership;
+#[cfg(feature = "direct")]
+mod prompt_api;
 mod server_tool;
 mod services;
 pub mod shared_state;
@@ -24,12 +29,16 @@ mod window;
 pub use abort::Abort;
 pub use artifacts::{Artifact, Artifacts};
 pub use clock::{fresh_thread, now, random_seed, sleep};
-pub use gateway::{AgentInfo, Gateway, Refused, Served, ServedTool};
+#[cfg(feature = "direct")]
+pub use direct::{Direct, DirectError};
+pub use gateway::{AgentInfo, Gateway, ModelInfo, Refused, Served, ServedTool};
 pub use host::{BrowserHost, Watcher};
 pub use journal::{Database, ImportError, Journal, OpenError, Opened, Row, Shelf, ThreadInfo, VERSION};
 pub use mirror::{Channel, Mirror, PageWord};
 pub use ownership::{Claim, Lock};
+#[cfg(feature = "direct")]
+pub use prompt_api::on_device;
 pub use server_tool::Heard;
-pub use services::{Complete, Drifted, MemorySearch, Services, ThreadServices};
+pub use services::{Answers, Complete, Drifted, MemorySearch, Services, ThreadServices};
 pub use tab::{current_thread, had_thread, set_current_thread, set_had_thread};
 pub use window::{Life, Listener, is_online};

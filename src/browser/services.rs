@@ -5,14 +5,18 @@ use std::rc::Rc;
 
 use futures::channel::oneshot;
 use futures::future::LocalBoxFuture;
+use futures::stream::LocalBoxStream;
 use serde_json::Value;
 
 use crate::browser::{Artifacts, Watcher, shared_state};
-use crate::protocol::{Answer, Event, Lifetime, Names, ToolCallId};
+use crate::protocol::{Answer, Event, Lifetime, ModelEvent, ModelRequest, Names, ToolCallId};
 use crate::session::Callbacks;
 
 /// Searches what the page remembers of other threads: the words, how many at most → what was found, as JSON.
 pub type MemorySearch = Rc<dyn Fn(String, u32) -> LocalBoxFuture<'static, Result<Value, String>>>;
+
+/// Asks a model in the gateway's place.
+pub type Answers = Rc<dyn Fn(&ModelRequest) -> LocalBoxStream<'static, ModelEvent>>;
 
 /// Takes the answer of a call from whoever has it.
 pub type Complete = Rc<dyn Fn(ToolCallId, Answer)>;
@@ -31,6 +35,8 @@ pub struct Services {
     pub memory: Rc<RefCell<Option<MemorySearch>>>,
     /// What the integrator wants to hear, and may answer.
     pub callbacks: Callbacks,
+    /// Who is asked in the gateway's place, where the page has said.
+    pub answers: Rc<RefCell<Option<Answers>>>,
     /// Called where the gateway knows a tool otherwise than the page does.
     pub drifted: Rc<RefCell<Option<Drifted>>>,
 }

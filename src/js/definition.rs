@@ -9,7 +9,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use crate::browser::tools::thrown_words;
 use crate::js::{from_js, to_js, tool};
-use crate::protocol::{ContextItem, Message, ModelRequest, Scope, delta_from_json, object};
+use crate::protocol::{ContextItem, Message, ModelRequest, Scope, UserMessage, delta_from_json, object};
 use crate::tools::{Additions, Definition, Edit, Facts, Members};
 use crate::ui::PageTool;
 
@@ -57,7 +57,7 @@ pub(super) fn editor(edit: Function) -> Edit {
 fn described(request: &ModelRequest) -> Value {
     let said = request.messages.iter().rev().find_map(|message| match message {
         Message::User(UserMessage { content, .. }) => Some(content.as_str()),
-        Message::Assistant(_) | Message::Tool(_) | Message::Job { .. } => None,
+        Message::Assistant(_) | Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => None,
     });
     let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
     object(vec![

@@ -13,11 +13,11 @@ use crate::protocol::{EndReason, Event, Scope, Wait, object};
 pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
     Rc::new(move |event: &Event| match event {
         Event::RunStart { run, message } => {
-            let text = message.as_ref().map(|(_, text)| text);
+            let text = message.as_ref().map(|said| said.content.as_str());
             dispatch(
                 &element,
                 "pagehand-run-start",
-                &object(vec![("runId", run.as_str().into()), ("message", text.map(String::as_str).into())]),
+                &object(vec![("runId", run.as_str().into()), ("message", text.into())]),
             );
         }
         Event::Call(view) => {
@@ -90,6 +90,11 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
             ]);
             dispatch(&element, "pagehand-waiting", &detail);
         }
+        Event::Output { message, value } => dispatch(
+            &element,
+            "pagehand-output",
+            &object(vec![("messageId", message.as_str().into()), ("value", value.clone())]),
+        ),
         Event::Note(text) => dispatch(&element, "pagehand-log", &object(vec![("text", text.as_str().into())])),
         Event::Saving(why) => dispatch(
             &element,

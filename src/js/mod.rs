@@ -5,7 +5,10 @@
 mod callbacks;
 mod context;
 mod definition;
+#[cfg(feature = "direct")]
+mod direct;
 mod events;
+mod prompt;
 mod threads;
 mod tool;
 
@@ -89,9 +92,24 @@ impl Instance {
         Ok(Self { app, label, owner, view: Some(unmounting(view)) })
     }
 
-    /// Sends a message, as the user would.
-    pub fn send(&self, text: &str) {
-        self.app.send(text);
+    /// Sends a message, as the user would: a text, or `{text, files, output}`.
+    ///
+    /// # Errors
+    /// An `Error` with the code `not_json` or `invalid_prompt`.
+    pub fn send(&self, prompt: &JsValue) -> Result<(), JsValue> {
+        if let Some(text) = prompt.as_string() {
+            self.app.send(text);
+            return Ok(());
+        }
+        let json = from_js_within(prompt, MAX_PROMPT).map_err(|why| error("not_json", &why))?;
+        self.app.send(prompt::read(&json).map_err(|why| error("invalid_prompt", &why))?);
+        Ok(())
+    }
+
+    /// Has this model of the gateway's asked from the next step on; empty for its first.
+    #[wasm_bindgen(js_name = setModel)]
+    pub fn set_model(&self, name: &str) {
+        self.app.use_model(name);
     }
 
     /// Stops what is at work.
@@ -359,6 +377,9 @@ fn to_js(value: &serde_json::Value) -> JsValue {
 
 // More than this the page should not hold; what is too long to be read at once is kept as an artifact.
 const MAX_CHARACTERS: usize = 8 * 1024 * 1024;
+
+// A message with its files.
+const MAX_PROMPT: usize = 32 * 1024 * 1024;
 
 /// Why a value of JavaScript is not taken.
 enum NotJson {

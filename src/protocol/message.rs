@@ -165,6 +165,12 @@ impl UserMessage {
         let Prompt { text, attachments, output } = prompt;
         Self { id, content: text, attachments, output }
     }
+
+    /// What was said, to be said again.
+    #[must_use]
+    pub fn prompt(&self) -> Prompt {
+        Prompt { text: self.content.clone(), attachments: self.attachments.clone(), output: self.output.clone() }
+    }
 }
 
 impl From<String> for Prompt {

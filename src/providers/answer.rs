@@ -82,6 +82,15 @@ impl Answer {
         self.ready.push_back(ModelEvent::TextDelta(words.to_owned()));
     }
 
+    /// More of what the model thinks with, which its vendor wants back: each part is sealed as it opens.
+    pub(super) fn reasoning_to_keep(&mut self, words: &str) {
+        let opens = self.part != Part::Reasoning;
+        self.reasoning(words);
+        if opens {
+            self.seal_reasoning("{}");
+        }
+    }
+
     /// More of what the model thinks with.
     pub(super) fn reasoning(&mut self, words: &str) {
         self.open(Part::Reasoning);
@@ -140,8 +149,15 @@ impl Answer {
         self.ready.push_back(ModelEvent::CallEncrypted { slot, value: seal(&self.route, fields) });
     }
 
-    /// Closes a call, if it is open.
+    /// Closes a call, if it is open. One without arguments stays open to the end, which tells whether it has none or they
+    /// were cut off.
     pub(super) fn close_call(&mut self, slot: usize) {
+        if self.calls.get(slot).is_some_and(|call| !call.empty) {
+            self.end_call(slot);
+        }
+    }
+
+    fn end_call(&mut self, slot: usize) {
         if let Some(call) = self.calls.get_mut(slot)
             && std::mem::take(&mut call.open)
         {
@@ -172,7 +188,7 @@ impl Answer {
             self.arguments(slot, CUT_OFF);
         }
         self.close_part();
-        (0..self.calls.len()).for_each(|slot| self.close_call(slot));
+        (0..self.calls.len()).for_each(|slot| self.end_call(slot));
         self.ready.push_back(ModelEvent::Finish(reason));
         self.over = true;
     }

@@ -15,6 +15,7 @@ pub struct Decoder {
     frames: Frames,
     answer: Answer,
     reader: Box<dyn Reader>,
+    cut: bool,
 }
 
 /// How one vendor's frames are read.
@@ -25,13 +26,13 @@ pub(super) trait Reader: Send {
     /// The mark `[DONE]`.
     fn done(&mut self, _answer: &mut Answer) {}
 
-    /// The end of the body, where nothing has ended the answer yet.
-    fn end(&mut self, _answer: &mut Answer) {}
+    /// The end of the body, where nothing has ended the answer yet; `cut` where it came inside a frame.
+    fn end(&mut self, _cut: bool, _answer: &mut Answer) {}
 }
 
 impl Decoder {
     pub(super) fn new(frames: Frames, answer: Answer, reader: Box<dyn Reader>) -> Self {
-        Self { frames, answer, reader }
+        Self { frames, answer, reader, cut: false }
     }
 
     /// Takes the next bytes of the body.
@@ -53,7 +54,7 @@ impl Decoder {
         self.frames.finish();
         self.drain();
         if !self.answer.is_over() {
-            self.reader.end(&mut self.answer);
+            self.reader.end(self.cut, &mut self.answer);
         }
     }
 
@@ -72,17 +73,24 @@ impl Decoder {
         }
     }
 
+    // The mark may stand behind the last value, where a server forgets the blank line.
     fn frame(&mut self, Frame { text, last }: &Frame) {
         let text = text.trim();
-        if text == "[DONE]" {
-            self.answer.start();
-            return self.reader.done(&mut self.answer);
+        let Some(text) = text.strip_suffix("[DONE]") else { return self.values(text, *last) };
+        self.answer.start();
+        self.values(text, false);
+        if !self.answer.is_over() {
+            self.reader.done(&mut self.answer);
         }
+    }
+
+    fn values(&mut self, text: &str, last: bool) {
         for value in Deserializer::from_str(text).into_iter::<Json<'_>>() {
             match value {
                 Ok(value) => self.value(&value),
                 // A frame cut by the end of the body is a cut stream; one in the middle is a broken server.
-                Err(why) if *last && why.is_eof() => {
+                Err(why) if last && why.is_eof() => {
+                    self.cut = true;
                     return self.answer.note(format!("a frame ends too early: {why}"));
                 }
                 Err(why) => {

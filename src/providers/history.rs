@@ -36,7 +36,11 @@ impl Settled<'_> {
     }
 }
 
-/// The turns of a request's thread. The user has the first word: vendors refuse a thread that begins with an answer.
+/// What stands in the user's place behind an answer that is to go on.
+pub(super) const GO_ON: &str = "[Go on.]";
+
+/// The turns of a request's thread. The user has the first word and the last, which may be results: many vendors refuse
+/// a thread that begins or ends with what the model said.
 pub(super) fn turns(request: &ModelRequest) -> Vec<Turn<'_>> {
     let mut turns = Vec::new();
     for (at, message) in request.messages.iter().enumerate() {
@@ -55,6 +59,9 @@ pub(super) fn turns(request: &ModelRequest) -> Vec<Turn<'_>> {
             Message::Tool(_) => continue,
         };
         turns.push(turn);
+    }
+    if matches!(turns.last(), Some(Turn::Answer(_, settled)) if settled.is_empty()) {
+        turns.push(Turn::Told(GO_ON.to_owned()));
     }
     turns
 }
@@ -95,6 +102,15 @@ pub(super) fn arguments(text: &str) -> Map<String, Value> {
         Ok(Value::Null) => Map::new(),
         _ if text.trim().is_empty() => Map::new(),
         _ => Map::from_iter([("_raw".to_owned(), Value::from(text))]),
+    }
+}
+
+/// The arguments of a call as the text of an object: as it came where it is one. Ollama and llama.cpp answer 400 or 500 to
+/// a history whose arguments are not JSON.
+pub(super) fn arguments_text(text: &str) -> String {
+    match serde_json::from_str::<Map<String, Value>>(text) {
+        Ok(_) => text.to_owned(),
+        Err(_) => Value::Object(arguments(text)).to_string(),
     }
 }
 

@@ -43,12 +43,12 @@ fn quoted(text: &str) -> String {
 
 /// Puts a piece into a whole: texts and lists go on, the rest is said anew.
 pub(super) fn grow(whole: &mut Map<String, Value>, piece: &Json<'_>) {
-    let Value::Object(piece) = Value::from(piece) else { return };
-    for (name, value) in piece.into_iter().filter(|(name, value)| name != "type" && !value.is_null()) {
-        match (whole.get_mut(&name), value) {
-            (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
-            (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
-            (_, value) => drop(whole.insert(name, value)),
+    let fields = piece.as_object().into_iter().flat_map(serde_json_borrow::ObjectAsVec::iter);
+    for (name, value) in fields.filter(|(name, value)| *name != "type" && !value.is_null()) {
+        match (whole.get_mut(name), value) {
+            (Some(Value::String(text)), Json::Str(more)) => text.push_str(more),
+            (Some(Value::Array(list)), Json::Array(more)) => list.extend(more.iter().map(Value::from)),
+            (_, value) => drop(whole.insert(name.to_owned(), Value::from(value))),
         }
     }
 }

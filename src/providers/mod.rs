@@ -31,6 +31,7 @@ mod names;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
+pub mod prompt_api;
 mod sealed;
 mod target;
 mod vendor;

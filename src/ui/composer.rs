@@ -4,13 +4,15 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, KeyboardEvent};
 
+use crate::protocol::Prompt;
 use crate::ui::App;
+use crate::ui::files::{attach_button, chosen_files, take_from};
 use crate::ui::node::{Child, Node, Place, live, node, nothing};
 
 /// The composer.
 pub(super) fn composer(app: &App) -> Node {
     let area = Place::new();
-    let (submitted, keyed) = (app.clone(), app.clone());
+    let (submitted, keyed, pasted, dropped) = (app.clone(), app.clone(), app.clone(), app.clone());
     let field = node("textarea")
         .attr("id", "pagehand-message")
         .attr("part", "input")
@@ -19,7 +21,12 @@ pub(super) fn composer(app: &App) -> Node {
         .attr("enterkeyhint", "send")
         .place(area)
         .on("keydown", move |event| on_key(&keyed, area, &event))
-        .on("input", move |_| fit(area));
+        .on("input", move |_| fit(area))
+        .on("paste", move |event| {
+            if take_from(&pasted, &event) {
+                event.prevent_default();
+            }
+        });
     let send = node("button").attr("type", "submit").class("primary").attr("part", "send").child("Send");
     node("form")
         .class("composer")
@@ -28,9 +35,16 @@ pub(super) fn composer(app: &App) -> Node {
             event.prevent_default();
             send_written(&submitted, area);
         })
+        // Only where a drop is allowed does one come.
+        .on("dragover", |event| event.prevent_default())
+        .on("drop", move |event| {
+            event.prevent_default();
+            take_from(&dropped, &event);
+        })
+        .child(chosen_files(app))
         .child(node("label").attr("for", "pagehand-message").class("sr-only").child("Message to the agent"))
         .child(field)
-        .child(node("div").class("composer-buttons").child(stop_button(app)).child(send))
+        .child(node("div").class("composer-buttons").child(attach_button(app)).child(stop_button(app)).child(send))
 }
 
 fn stop_button(app: &App) -> AnyView {
@@ -69,7 +83,9 @@ fn on_key(app: &App, area: Place, event: &Event) {
 
 fn send_written(app: &App, area: Place) {
     if let Some(element) = textarea(area) {
-        app.send(&element.value());
+        let attachments = app.store.files.now();
+        app.send(Prompt { attachments, ..Prompt::from(element.value()) });
+        app.store.files.set(Vec::new());
         element.set_value("");
         fit(area);
     }

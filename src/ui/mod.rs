@@ -19,7 +19,10 @@ mod approval;
 mod banner;
 mod call_card;
 mod composer;
+mod files;
 mod frame;
+#[cfg(feature = "direct")]
+mod key_form;
 mod live;
 mod markdown_dom;
 mod node;

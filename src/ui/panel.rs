@@ -3,12 +3,15 @@
 use std::rc::Rc;
 
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlSelectElement;
 
+use crate::browser::ModelInfo;
 use crate::ui::announce::announcer;
 use crate::ui::banner::banner;
 use crate::ui::composer::composer;
 use crate::ui::live::Live;
-use crate::ui::node::{Child, Node, live_text, node};
+use crate::ui::node::{Child, Node, Place, live, live_text, node};
 use crate::ui::transcript::transcript;
 use crate::ui::{App, words};
 
@@ -26,15 +29,25 @@ pub fn Panel(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Any
         .child(top(app, label, close))
         .child(transcript(app))
         .child(banner(app))
+        .child(key(app))
         .child(composer(app))
         .child(node("p").class("usage").child(live_text(move || words::of_usage(usage.get()))))
         .child(announcer(&app.store))
         .view()
 }
 
+#[cfg(feature = "direct")]
+fn key(app: &App) -> AnyView {
+    crate::ui::key_form::key_form(app)
+}
+
+#[cfg(not(feature = "direct"))]
+fn key(_: &App) -> AnyView {
+    ().into_any()
+}
+
 fn top(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Node {
     let renew = app.clone();
-    let agent = app.store.agent.clone();
     let close = close.map(|close| {
         quiet_button("close", "quiet close")
             .attr("aria-label", "Close")
@@ -44,12 +57,44 @@ fn top(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Node {
     let names = node("div")
         .class("names")
         .child(node("h2").attr("id", "pagehand-title").child(live_text(move || label.get())))
-        .child(node("p").class("agent").child(live_text(move || agent.with(|agent| agent.label.clone()))));
+        .child(models(app));
     let renew = quiet_button("new-thread", "quiet")
         .attr("title", "Start a new conversation")
         .on("click", move |_| renew.new_thread())
         .child("New");
     node("header").class("top").attr("part", "header").child(names).child(renew).child(close)
+}
+
+// Who answers; where there are several, the user may choose.
+fn models(app: &App) -> AnyView {
+    let app = app.clone();
+    live(move || {
+        let (asked, direct) = (app.store.model_info(), app.store.direct.get().is_some());
+        let (label, models) = app.store.agent.with(|agent| (agent.label.clone(), agent.models.clone()));
+        if direct || models.len() < 2 {
+            let label = if direct { asked.label } else { label };
+            return node("p").class("agent").child(label).view();
+        }
+        let option = |model: ModelInfo| {
+            let option = node("option").attr("value", model.name.as_str()).child(model.label);
+            if model.name == asked.name { option.attr("selected", "") } else { option }
+        };
+        let options: Vec<Node> = models.into_iter().map(option).collect();
+        let (chosen, place) = (app.clone(), Place::new());
+        node("select")
+            .class("agent")
+            .attr("part", "model")
+            .attr("aria-label", "Model")
+            .place(place)
+            .on("change", move |_| {
+                let select = place.get_untracked().and_then(|element| element.dyn_into::<HtmlSelectElement>().ok());
+                if let Some(select) = select {
+                    chosen.use_model(&select.value());
+                }
+            })
+            .child(options)
+            .view()
+    })
 }
 
 fn quiet_button(part: &str, class: &str) -> Node {

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::agent::{Run, Transcript};
-use crate::browser::AgentInfo;
+use crate::browser::{AgentInfo, ModelInfo};
 use crate::markdown::MarkdownStream;
 use crate::protocol::{
-    CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis, Names, Part, ToolCallId,
-    ToolResult, Usage, Wait,
+    AssistantMessage, Attachment, CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis,
+    Names, Part, ToolCallId, ToolResult, Usage, UserMessage, Wait,
 };
 use crate::tools::{Registry, humanise};
 use crate::ui::frame;
@@ -50,6 +50,14 @@ pub struct Store {
     pub usage: Live<Usage>,
     /// Who answers.
     pub agent: Live<AgentInfo>,
+    /// The model that is asked, by its name; empty for the gateway's first.
+    pub model: Live<String>,
+    /// The model that is asked in the gateway's place, where there is one.
+    pub direct: Live<Option<ModelInfo>>,
+    /// Whose key is wanted of the user; `None` where none is.
+    pub wants_key: Live<Option<String>>,
+    /// The files that go with the next message.
+    pub files: Live<Vec<Attachment>>,
     /// The tools, for their labels.
     pub registry: Live<Arc<Registry>>,
     /// Whether the model was asked and has said nothing yet.
@@ -73,7 +81,7 @@ struct Cuts {
 #[derive(Clone, Debug)]
 pub enum Item {
     /// What the user wrote.
-    User(MessageId, String),
+    User(UserMessage),
     /// Words of an answer.
     Text(TextItem),
     /// Words the model thought with.
@@ -133,6 +141,10 @@ impl Store {
             wait: Live::new(None),
             usage: Live::new(Usage::default()),
             agent: Live::new(AgentInfo::default()),
+            model: Live::new(String::new()),
+            direct: Live::new(None),
+            wants_key: Live::new(None),
+            files: Live::new(Vec::new()),
             registry: Live::new(Arc::default()),
             waiting: Live::new(false),
             language: Live::new(String::new()),
@@ -218,9 +230,9 @@ impl Store {
             Event::RunStart { message, .. } => {
                 self.running.set(true);
                 self.ended.set(None);
-                if let Some((id, text)) = message {
+                if let Some(said) = message {
                     self.cut();
-                    self.items.update(|items| items.push(Item::User(id.clone(), text.clone())));
+                    self.items.update(|items| items.push(Item::User(said.clone())));
                 }
             }
             Event::StepStart { .. } => {
@@ -258,7 +270,7 @@ impl Store {
                 }
             }
             Event::Usage(usage) => self.usage.set(*usage),
-            Event::Note(_) | Event::Settled(_) => {}
+            Event::Note(_) | Event::Settled(_) | Event::Output { .. } => {}
             Event::Saving(why) => self.saving.set(why.clone()),
             Event::RunEnd { reason, .. } => {
                 self.running.set(false);
@@ -269,6 +281,28 @@ impl Store {
                 );
             }
         }
+    }
+
+    /// What is known of the model that is asked, followed.
+    #[must_use]
+    pub fn model_info(&self) -> ModelInfo {
+        self.direct.follow();
+        self.model.follow();
+        self.agent.follow();
+        self.model_now()
+    }
+
+    /// The same without following it.
+    #[must_use]
+    pub fn model_now(&self) -> ModelInfo {
+        if let Some(direct) = self.direct.now() {
+            return direct;
+        }
+        let name = self.model.now();
+        self.agent.peek(|agent| {
+            let named = agent.models.iter().find(|model| model.name == name);
+            named.or(agent.models.first()).cloned().unwrap_or_default()
+        })
     }
 
     /// What a tool is called: its label, or its name in words.
@@ -384,7 +418,7 @@ impl Item {
     #[must_use]
     pub fn key(&self) -> String {
         match self {
-            Self::User(id, _) => id.0.clone(),
+            Self::User(said) => said.id.0.clone(),
             Self::Text(text) | Self::Reasoning(text) => text.id.clone(),
             Self::Call(call) => call.id.0.clone(),
         }
@@ -442,30 +476,45 @@ fn items_of(transcript: &Transcript) -> Vec<Item> {
     let mut items = Vec::new();
     for message in transcript.messages() {
         match message {
-            Message::User { id, content } => items.push(Item::User(id.clone(), content.clone())),
-            Message::Assistant(answer) => {
-                for (at, part) in answer.parts.iter().enumerate() {
-                    items.push(item_of(&answer.id, at, part, answer.status, transcript));
-                }
-            }
-            Message::Tool(_) | Message::Job { .. } => {}
+            Message::User(said) => items.push(Item::User(said.clone())),
+            Message::Assistant(answer) => items_of_answer(answer, transcript, &mut items),
+            Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => {}
         }
     }
     items
 }
 
-fn item_of(message: &MessageId, at: usize, part: &Part, status: MessageStatus, transcript: &Transcript) -> Item {
-    let whole = |text: &str| {
-        let item = TextItem::new(message, at);
-        item.text().push(text);
-        item.text().finish();
-        item.status.set(Some(status));
-        item.version.set(1);
-        item
-    };
-    match part {
-        Part::Text { text } => Item::Text(whole(text)),
-        Part::Reasoning { text } => Item::Reasoning(whole(text)),
-        Part::Call(call) => Item::Call(CallItem::new(Run::view_of(transcript, call, message))),
+// Where a provider cuts a text into parts is its own affair: parts that follow each other are one text, as they were while
+// they came. Those without words are nothing to see.
+fn items_of_answer(answer: &AssistantMessage, transcript: &Transcript, items: &mut Vec<Item>) {
+    let first = items.len();
+    for (at, part) in answer.parts.iter().enumerate() {
+        let (text, reasoning) = match part {
+            Part::Call(call) => {
+                items.push(Item::Call(CallItem::new(Run::view_of(transcript, call, &answer.id))));
+                continue;
+            }
+            Part::Text { text, .. } => (text, false),
+            Part::Reasoning { text, .. } => (text, true),
+        };
+        if text.is_empty() {
+            continue;
+        }
+        match items[first..].last() {
+            Some(Item::Text(last)) if !reasoning => last.text().push(text),
+            Some(Item::Reasoning(last)) if reasoning => last.text().push(text),
+            _ => {
+                let item = TextItem::new(&answer.id, at);
+                item.text().push(text);
+                items.push(if reasoning { Item::Reasoning(item) } else { Item::Text(item) });
+            }
+        }
+    }
+    for item in &items[first..] {
+        if let Item::Text(item) | Item::Reasoning(item) = item {
+            item.text().finish();
+            item.status.set(Some(answer.status));
+            item.version.set(1);
+        }
     }
 }

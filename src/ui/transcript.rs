@@ -10,7 +10,7 @@ use leptos::tachys::view::any_view::AnyViewState;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement};
 
-use crate::protocol::{MessageId, MessageStatus};
+use crate::protocol::{Attachment, MessageStatus, UserMessage};
 use crate::ui::call_card::call_card;
 use crate::ui::markdown_dom::MarkdownView;
 use crate::ui::node::{Child, Node, Place, live, live_text, node, nothing};
@@ -163,21 +163,26 @@ impl Follow {
 
 fn view_of(app: &App, item: Item, follow: &Follow) -> AnyView {
     match item {
-        Item::User(id, text) => user_view(&id, text),
+        Item::User(said) => user_view(said),
         Item::Text(text) => words_view(&text, follow.clone()),
         Item::Reasoning(text) => reasoning_view(text),
         Item::Call(call) => call_card(app, call).view(),
     }
 }
 
-fn user_view(id: &MessageId, text: String) -> AnyView {
+fn user_view(said: UserMessage) -> AnyView {
     let who = node("div").class("sr-only").child("You said:");
+    // By name: a picture itself would need the page's policy to allow one.
+    let file = |file: &Attachment| node("li").child(words::of_file(file));
+    let files: Vec<Node> = said.attachments.iter().map(file).collect();
+    let files = (!files.is_empty()).then(|| node("ul").class("files").attr("aria-label", "Files").child(files));
     node("div")
         .class("user")
         .attr("part", "user-message")
-        .attr("data-message", id.as_str())
+        .attr("data-message", said.id.as_str())
         .child(who)
-        .child(text)
+        .child(said.content)
+        .child(files)
         .view()
 }
 
@@ -263,7 +268,7 @@ fn suggestion(app: &App, words: String) -> Node {
         .attr("type", "button")
         .class("suggestion")
         .attr("part", "suggestion")
-        .on("click", move |_| app.send(&sent))
+        .on("click", move |_| app.send(sent.as_str()))
         .child(words);
     node("li").child(button)
 }

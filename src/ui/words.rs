@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::protocol::{CallState, EndReason, MessageStatus, ModelErrorKind, Scope, Usage, Wait};
+use crate::protocol::{Attachment, CallState, EndReason, MessageStatus, ModelErrorKind, Scope, Usage, Wait};
 
 /// What the banner says where a part of the thread can not be read.
 pub(super) const DAMAGED: &str = "A part of this conversation's record was damaged; it is shown up to there.";
@@ -34,6 +34,7 @@ pub(super) fn of_end(reason: &EndReason) -> String {
         EndReason::Interrupted => "The page was left or reloaded while the agent was at work.".to_owned(),
         EndReason::Truncated => "The answer broke off before its end.".to_owned(),
         EndReason::Empty => "The model answered without a word.".to_owned(),
+        EndReason::OutputMismatch { why } => format!("The answer has not the form that was asked for. {why}"),
         EndReason::MaxSteps { limit } => format!("The agent was stopped after {limit} steps."),
         EndReason::MaxCalls { limit, asked } => {
             format!(
@@ -136,12 +137,14 @@ pub(super) fn left(seconds: u64) -> String {
 
 /// Tokens of a run, where the provider counts them, and what they cost, where the gateway knows.
 pub(super) fn of_usage(usage: Usage) -> String {
-    let Usage { input_tokens, output_tokens, cost_micros } = usage;
+    let Usage { input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_micros } = usage;
     if usage.tokens() == 0 {
         return String::new();
     }
     let cost = cost_micros.map(|micros| format!(", cost {}", money(micros))).unwrap_or_default();
-    format!("{input_tokens} tokens in, {output_tokens} out{cost}")
+    let part = |count: u64, word: &str| if count > 0 { format!(" ({count} {word})") } else { String::new() };
+    let (cached, thought) = (part(cached_tokens, "cached"), part(reasoning_tokens, "reasoning"));
+    format!("{input_tokens} tokens in{cached}, {output_tokens} out{thought}{cost}")
 }
 
 /// Millionths as a decimal number: two places, four below one, six where that would be nothing.
@@ -151,6 +154,17 @@ pub(super) fn money(micros: u64) -> String {
         1_000_000.. => format!("{whole}.{:02}", rest / 10_000),
         100..1_000_000 => format!("{whole}.{:04}", rest / 100),
         _ => format!("{whole}.{rest:06}"),
+    }
+}
+
+/// A file that belongs to a message: `photo.png, 340 kB`.
+pub(super) fn of_file(file: &Attachment) -> String {
+    let name = if file.name.is_empty() { file.media_type.as_str() } else { file.name.as_str() };
+    match file.size() {
+        Some(bytes @ 0..1000) => format!("{name}, {bytes} bytes"),
+        Some(bytes @ 1000..1_000_000) => format!("{name}, {} kB", bytes / 1000),
+        Some(bytes) => format!("{name}, {}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+        None => name.to_owned(),
     }
 }
 

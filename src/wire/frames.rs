@@ -29,7 +29,7 @@ pub struct Frame {
 #[derive(Debug)]
 enum Kind {
     Events(SseDecoder),
-    Lines { line: Vec<u8>, ready: VecDeque<String> },
+    Lines { line: Vec<u8>, ready: VecDeque<String>, spread: bool },
 }
 
 // An answer that is no stream is kept up to this size.
@@ -45,7 +45,7 @@ impl Frames {
     /// Those of JSON lines (`application/x-ndjson`).
     #[must_use]
     pub fn lines() -> Self {
-        Self::new(Kind::Lines { line: Vec::new(), ready: VecDeque::new() })
+        Self::new(Kind::Lines { line: Vec::new(), ready: VecDeque::new(), spread: false })
     }
 
     fn new(kind: Kind) -> Self {
@@ -64,13 +64,15 @@ impl Frames {
                 }
                 events.push(bytes)
             }
-            Kind::Lines { line, ready } => {
+            Kind::Lines { line, ready, spread } => {
                 for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
                     if line.len() + piece.len() > MAX_EVENT_BYTES {
                         return Err(TooLong);
                     }
                     line.extend_from_slice(piece);
-                    if piece.ends_with(b"\n") {
+                    // A value over several lines is no stream: the body is one value.
+                    *spread |= matches!(line.trim_ascii(), b"{" | b"[") && piece.ends_with(b"\n");
+                    if piece.ends_with(b"\n") && !*spread {
                         ready.extend(text(line));
                         line.clear();
                     }
@@ -85,7 +87,7 @@ impl Frames {
         self.ended = true;
         match &mut self.kind {
             Kind::Events(events) => events.finish(),
-            Kind::Lines { line, ready } => ready.extend(text(&std::mem::take(line))),
+            Kind::Lines { line, ready, .. } => ready.extend(text(&std::mem::take(line))),
         }
     }
 

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use memchr::{memchr, memchr2};
+
 /// The longest unfinished event that is kept, in bytes.
 pub const MAX_EVENT_BYTES: usize = 10 * 1024 * 1024;
 
@@ -48,9 +50,9 @@ impl SseDecoder {
             self.skip_lf = false;
             chunk = chunk.strip_prefix(b"\n").unwrap_or(chunk);
         }
-        while let Some(at) = chunk.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.take(&chunk[..at])?;
+        while let Some(at) = memchr2(b'\n', b'\r', chunk) {
             let rest = &chunk[at + 1..];
+            self.end_line(&chunk[..at])?;
             chunk = match (chunk[at], rest.first()) {
                 (b'\r', Some(b'\n')) => &rest[1..],
                 (b'\r', None) => {
@@ -59,15 +61,15 @@ impl SseDecoder {
                 }
                 _ => rest,
             };
-            self.end_line();
         }
-        self.take(chunk)
+        self.measure(chunk)?;
+        self.line.extend_from_slice(chunk);
+        Ok(())
     }
 
     // Counted at every piece of a line, so that the same bytes fail in whatever pieces they come.
-    fn take(&mut self, piece: &[u8]) -> Result<(), TooLong> {
-        self.line.extend_from_slice(piece);
-        self.failed = self.line.len() + self.data.len() > MAX_EVENT_BYTES;
+    fn measure(&mut self, piece: &[u8]) -> Result<(), TooLong> {
+        self.failed = self.line.len() + piece.len() + self.data.len() > MAX_EVENT_BYTES;
         if self.failed { Err(TooLong) } else { Ok(()) }
     }
 
@@ -78,7 +80,8 @@ impl SseDecoder {
             return;
         }
         if !self.line.is_empty() {
-            self.end_line();
+            // Nothing is added, so that it can not be too long.
+            let _ = self.end_line(&[]);
         }
         self.dispatch();
     }
@@ -90,25 +93,30 @@ impl SseDecoder {
         self.ready.pop_front()
     }
 
-    fn end_line(&mut self) {
+    // Most lines stand whole in one chunk, and are read where they stand.
+    fn end_line(&mut self, end: &[u8]) -> Result<(), TooLong> {
+        self.measure(end)?;
+        if self.line.is_empty() {
+            self.whole_line(end);
+            return Ok(());
+        }
         let mut line = std::mem::take(&mut self.line);
-        if !self.started {
-            self.started = true;
-            if line.starts_with(b"\xef\xbb\xbf") {
-                line.drain(..3);
-            }
-        }
-        if line.is_empty() {
-            self.dispatch();
-        } else {
-            self.field(&line);
-        }
+        line.extend_from_slice(end);
+        self.whole_line(&line);
         line.clear();
         self.line = line;
+        Ok(())
+    }
+
+    fn whole_line(&mut self, mut line: &[u8]) {
+        if !std::mem::replace(&mut self.started, true) {
+            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        }
+        if line.is_empty() { self.dispatch() } else { self.field(line) }
     }
 
     fn field(&mut self, line: &[u8]) {
-        let (name, value) = match line.iter().position(|byte| *byte == b':') {
+        let (name, value) = match memchr(b':', line) {
             Some(at) => (&line[..at], line[at + 1..].strip_prefix(b" ").unwrap_or(&line[at + 1..])),
             None => (line, &[][..]),
         };
@@ -129,11 +137,14 @@ impl SseDecoder {
     fn dispatch(&mut self) {
         let kind = std::mem::take(&mut self.kind);
         if std::mem::take(&mut self.has_data) {
-            let data = String::from_utf8_lossy(&self.data).into_owned();
-            self.ready.push_back(SseEvent { kind: String::from_utf8_lossy(&kind).into_owned(), data });
+            self.ready.push_back(SseEvent { kind: text(kind), data: text(std::mem::take(&mut self.data)) });
         }
         self.data.clear();
     }
+}
+
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|why| String::from_utf8_lossy(why.as_bytes()).into_owned())
 }
 
 impl fmt::Display for TooLong {

@@ -28,7 +28,7 @@ async fn taking_a_panel_down_removes_its_nodes_and_lets_go_of_its_connections() 
     until_so("the model's abort", || model.is_aborted()).await;
 
     panel.instance.unmount();
-    panel.instance.send("to nobody");
+    let _ = panel.instance.send(&"to nobody".into());
     panel.instance.stop();
     assert_eq!(network.count("/agent").await, 1);
 }

@@ -330,7 +330,7 @@ async fn a_thread_goes_into_a_file_and_comes_out_of_it() {
     let words = Entry::RunStart {
         run: RunId::from("r"),
         at: 7,
-        message: Some(UserMessage::new(MessageId::from("m"), "Hello".into())),
+        message: Some(UserMessage::new(MessageId::from("m"), "Hello")),
     };
     desk.write(&[words.clone(), end()]).await;
     Artifacts::of(&desk.journal).save("report", "long".to_owned(), "text/csv").1.await;
@@ -361,7 +361,7 @@ async fn a_file_that_is_no_thread_is_refused_with_the_place() {
     let words = Entry::RunStart {
         run: RunId::from("r"),
         at: 7,
-        message: Some(UserMessage::new(MessageId::from("m"), "Hello".into())),
+        message: Some(UserMessage::new(MessageId::from("m"), "Hello")),
     };
     let words = words.to_json();
     for (file, words) in [
@@ -401,7 +401,7 @@ async fn threads_are_listed_for_their_user_the_latest_first() {
         journal.append(&Entry::RunStart {
             run: RunId::from("r"),
             at,
-            message: Some(UserMessage::new(MessageId::from("m"), id.into())),
+            message: Some(UserMessage::new(MessageId::from("m"), id)),
         });
         journal.flush().await;
     }

@@ -25,14 +25,14 @@ fn journal(runs: usize) -> Vec<Entry> {
         let run = || RunId(format!("r{at}"));
         let answer = AssistantMessage {
             id: MessageId(format!("a{at}")),
-            parts: vec![Part::Text { text: format!("Answer {at}.") }],
+            parts: vec![Part::text(format!("Answer {at}."))],
             status: MessageStatus::Complete,
         };
         lines.extend([
             Entry::RunStart {
                 run: run(),
                 at: at as u64,
-                message: Some((MessageId(format!("u{at}")), format!("Question {at}?"))),
+                message: Some(UserMessage::new(MessageId(format!("u{at}")), format!("Question {at}?"))),
             },
             Entry::StepStart { run: run(), step: 1, tools: Vec::new(), used: Usage::default() },
             Entry::Message(answer),
@@ -158,7 +158,7 @@ async fn a_record_that_was_cleared_under_an_open_page_is_said_so_and_not_begun_i
 }
 
 fn start(at: usize) -> Event {
-    let message = Some((MessageId(format!("u{at}")), format!("Question {at}?")));
+    let message = Some(UserMessage::new(MessageId(format!("u{at}")), format!("Question {at}?")));
     Event::RunStart { run: RunId(format!("r{at}")), message }
 }
 

@@ -8,6 +8,8 @@ mod fetch;
 mod journal;
 mod js;
 mod long;
+#[cfg(feature = "direct")]
+mod models;
 mod panel;
 mod registry;
 mod schema;

@@ -35,7 +35,7 @@ fn answer(at: u64) -> Entry {
     let text = "I have looked after what was open; there are three orders that wait for an answer.".to_owned();
     Entry::Message(AssistantMessage {
         id: MessageId(format!("a{at}")),
-        parts: vec![Part::Text { text, .. }],
+        parts: vec![Part::text(text)],
         status: MessageStatus::Complete,
     })
 }

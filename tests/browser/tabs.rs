@@ -240,7 +240,7 @@ async fn what_is_said_before_it_is_known_whose_thread_it_is_is_heard() {
     let owner = Mounted::told(&network).await;
     let other = Mounted::waiting(&owner.name);
     network.asked("/tools").await.answer_json(200, &listing(&[]));
-    other.instance.send("And now?");
+    other.instance.send(&"And now?".into()).unwrap();
     let asked = network.asked("/agent").await;
     assert_eq!(asked.json().await["messages"].as_array().unwrap().len(), 3);
     asked.answer_text(200, "{}", &saying("Now, too."));

@@ -132,6 +132,13 @@ pub(crate) struct Seen {
     pub(crate) body: String,
 }
 
+impl Seen {
+    /// A header's text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
 /// A server that tools ask.
 pub(crate) struct Backend {
     pub(crate) port: u16,

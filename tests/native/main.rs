@@ -22,15 +22,19 @@ mod gateway_jobs;
 #[cfg(feature = "gateway")]
 mod gateway_model;
 #[cfg(feature = "gateway")]
+mod gateway_models;
+#[cfg(feature = "gateway")]
 mod gateway_openapi;
 #[cfg(feature = "gateway")]
 mod gateway_replay;
 #[cfg(feature = "gateway")]
 mod gateway_support;
+mod history;
 mod journal;
 mod limits;
 mod markdown;
 mod named;
+mod output;
 mod portability;
 mod properties;
 mod providers;

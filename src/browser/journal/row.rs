@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::browser::Artifact;
-use crate::protocol::{Entry, Millis, Names, object};
+use crate::protocol::{Entry, Millis, Names, UserMessage, object};
 
 /// The version of what is written. A page that finds a later one leaves it alone.
 pub(super) const FORMAT: u64 = 1;
@@ -32,7 +32,7 @@ impl Row {
         match entry {
             Entry::RunStart { at, message, .. } => {
                 self.at = *at;
-                if let Some((_, text)) = message.as_ref().filter(|_| self.title.is_empty()) {
+                if let Some(UserMessage { content: text, .. }) = message.as_ref().filter(|_| self.title.is_empty()) {
                     self.title = text.chars().take(TITLE).collect();
                 }
             }

@@ -15,7 +15,7 @@ use crate::agent::{CHECKPOINT_LINES, Config, Input, Output, Run};
 use crate::browser::journal::database::{ARTIFACTS, Access, DAMAGED, Deed, LINES, Range, THREADS};
 use crate::browser::journal::{Row, artifact_key, line_key, lines_of};
 use crate::browser::{Artifact, Database, clock, fresh_thread, random_seed};
-use crate::protocol::{EndReason, Entry, Millis, Names, ThreadId, object};
+use crate::protocol::{EndReason, Entry, Millis, Names, ThreadId, UserMessage, object};
 use crate::session::StoreError;
 
 const FILE: &str = "pagehand-thread";
@@ -236,7 +236,7 @@ fn unique(entries: &[Entry]) -> Result<(), String> {
     let mut ids = Names::default();
     for (at, entry) in entries.iter().enumerate() {
         let (message, calls) = match entry {
-            Entry::RunStart { message: Some((id, _)), .. } => (id, Vec::new()),
+            Entry::RunStart { message: Some(UserMessage { id, .. }), .. } => (id, Vec::new()),
             Entry::Message(answer) => (&answer.id, answer.calls().map(|call| call.id.as_str()).collect()),
             _ => continue,
         };

@@ -6,7 +6,7 @@ use crate::protocol::{FinishReason, ModelError, ModelErrorKind, Usage};
 use crate::providers::answer::Answer;
 use crate::providers::decoder::Reader;
 use crate::providers::error::error_in;
-use crate::providers::json::{Json, at, count, field, grow, rest, text};
+use crate::providers::json::{Json, at, count, field, grow, list, rest, text};
 
 /// Reads one answer.
 #[derive(Debug, Default)]
@@ -46,31 +46,14 @@ impl Messages {
         else {
             return;
         };
-        answer.close_part();
-        let opened = match text(block, "type").unwrap_or_default() {
-            "text" => {
-                if let Some(words) = text(block, "text") {
-                    answer.text(words);
-                }
-                Block::Text { kept: kept(block, &["type", "text"]) }
-            }
-            "thinking" => {
-                if let Some(words) = text(block, "thinking") {
-                    answer.reasoning(words);
-                }
-                Block::Thinking { signature: text(block, "signature").unwrap_or_default().to_owned() }
-            }
-            "tool_use" => {
-                let slot = answer.call(text(block, "id"), text(block, "name").unwrap_or_default());
-                if let Some(more) = rest(block, &["type", "id", "name", "input"]) {
-                    answer.seal_call(slot, &more);
-                }
-                let placeholder = field(block, "input").map(ToString::to_string).unwrap_or_default();
-                Block::Call { slot, placeholder, streamed: false }
-            }
-            _ => Block::Other { whole: kept(block, &[]), input: String::new() },
-        };
-        self.blocks.push((index, opened));
+        self.close_words(answer);
+        self.blocks.push((index, open(block, answer)));
+    }
+
+    // Blocks come one behind the other; servers that imitate this API forget to close them.
+    fn close_words(&mut self, answer: &mut Answer) {
+        let calls = |(_, block): &mut (u64, Block)| !matches!(block, Block::Call { .. });
+        self.blocks.extract_if(.., calls).for_each(|(_, block)| close(block, answer));
     }
 
     fn delta(&mut self, event: &Json<'_>, answer: &mut Answer) {
@@ -90,7 +73,9 @@ impl Messages {
             (Block::Thinking { .. }, "thinking_delta") if !words("thinking").is_empty() => {
                 answer.reasoning(words("thinking"));
             }
-            (Block::Thinking { signature }, "signature_delta") => words("signature").clone_into(signature),
+            (Block::Thinking { signature }, "signature_delta") if !words("signature").is_empty() => {
+                words("signature").clone_into(signature);
+            }
             (Block::Call { slot, streamed, .. }, "input_json_delta") if !words("partial_json").is_empty() => {
                 *streamed = true;
                 answer.arguments(*slot, words("partial_json"));
@@ -103,30 +88,13 @@ impl Messages {
 
     fn stop(&mut self, event: &Json<'_>, answer: &mut Answer) {
         let Some(index) = field(event, "index").and_then(Json::as_u64) else { return };
-        let Some(at) = self.blocks.iter().position(|(number, _)| *number == index) else { return };
-        match self.blocks.swap_remove(at).1 {
-            Block::Text { kept } if kept.is_empty() => {}
-            Block::Text { kept } => answer.seal_text(&Value::Object(kept).to_string()),
-            // Without one it is nothing to send back.
-            Block::Thinking { signature } if signature.is_empty() => {}
-            Block::Thinking { signature } => answer.seal_reasoning(&json!({ "signature": signature }).to_string()),
-            Block::Call { slot, placeholder, streamed } => {
-                if !streamed && placeholder != "{}" {
-                    answer.arguments(slot, &placeholder);
-                }
-                answer.close_call(slot);
-            }
-            Block::Other { mut whole, input } => {
-                if let Ok(input) = serde_json::from_str(&input) {
-                    whole.insert("input".to_owned(), input);
-                }
-                answer.other(&Value::Object(whole).to_string());
-            }
+        if let Some(at) = self.blocks.iter().position(|(number, _)| *number == index) {
+            close(self.blocks.remove(at).1, answer);
         }
-        answer.close_part();
     }
 
     fn end_message(&mut self, answer: &mut Answer) {
+        std::mem::take(&mut self.blocks).into_iter().for_each(|(_, block)| close(block, answer));
         let reason = match self.stop.as_deref().unwrap_or("end_turn") {
             "end_turn" | "stop_sequence" => FinishReason::Done,
             "tool_use" => FinishReason::Calls,
@@ -141,6 +109,75 @@ impl Messages {
         };
         answer.finish(reason);
     }
+
+    fn totals(&mut self, message: &Json<'_>, stop: Option<&Json<'_>>, answer: &mut Answer) {
+        if let Some(word) = stop.and_then(Json::as_str) {
+            self.stop = Some(word.to_owned());
+        }
+        if let Some(usage) = field(message, "usage") {
+            answer.usage(read_usage(usage, answer.usage_so_far()));
+        }
+    }
+
+    // The whole answer, where a stream was asked for.
+    fn message(&mut self, message: &Json<'_>, answer: &mut Answer) {
+        for block in list(message, "content") {
+            let opened = open(block, answer);
+            close(opened, answer);
+        }
+        self.totals(message, field(message, "stop_reason"), answer);
+        self.end_message(answer);
+    }
+}
+
+fn open(block: &Json<'_>, answer: &mut Answer) -> Block {
+    answer.close_part();
+    match text(block, "type").unwrap_or_default() {
+        "text" => {
+            if let Some(words) = text(block, "text") {
+                answer.text(words);
+            }
+            Block::Text { kept: kept(block, &["type", "text"]) }
+        }
+        "thinking" => {
+            if let Some(words) = text(block, "thinking") {
+                answer.reasoning(words);
+            }
+            Block::Thinking { signature: text(block, "signature").unwrap_or_default().to_owned() }
+        }
+        "tool_use" => {
+            let slot = answer.call(text(block, "id"), text(block, "name").unwrap_or_default());
+            if let Some(more) = rest(block, &["type", "id", "name", "input"]) {
+                answer.seal_call(slot, &more);
+            }
+            let placeholder = field(block, "input").map(ToString::to_string).unwrap_or_default();
+            Block::Call { slot, placeholder, streamed: false }
+        }
+        _ => Block::Other { whole: whole(block), input: String::new() },
+    }
+}
+
+fn close(block: Block, answer: &mut Answer) {
+    match block {
+        Block::Text { kept } if kept.is_empty() => {}
+        Block::Text { kept } => answer.seal_text(&Value::Object(kept).to_string()),
+        // Without one it is nothing to send back.
+        Block::Thinking { signature } if signature.is_empty() => {}
+        Block::Thinking { signature } => answer.seal_reasoning(&json!({ "signature": signature }).to_string()),
+        Block::Call { slot, placeholder, streamed } => {
+            if !streamed && placeholder != "{}" {
+                answer.arguments(slot, &placeholder);
+            }
+            answer.close_call(slot);
+        }
+        Block::Other { mut whole, input } => {
+            if let Ok(input) = serde_json::from_str(&input) {
+                whole.insert("input".to_owned(), input);
+            }
+            answer.other(&Value::Object(whole).to_string());
+        }
+    }
+    answer.close_part();
 }
 
 impl Reader for Messages {
@@ -150,22 +187,18 @@ impl Reader for Messages {
         }
         match text(event, "type").unwrap_or_default() {
             "message_start" => {
-                if let Some(usage) = at(event, &["message", "usage"]) {
-                    answer.usage(read_usage(usage, answer.usage_so_far()));
+                if let Some(message) = field(event, "message") {
+                    self.totals(message, None, answer);
                 }
             }
             "content_block_start" => self.start(event, answer),
             "content_block_delta" => self.delta(event, answer),
             "content_block_stop" => self.stop(event, answer),
             "message_delta" => {
-                if let Some(word) = at(event, &["delta", "stop_reason"]).and_then(Json::as_str) {
-                    self.stop = Some(word.to_owned());
-                }
-                if let Some(usage) = field(event, "usage") {
-                    answer.usage(read_usage(usage, answer.usage_so_far()));
-                }
+                self.totals(event, at(event, &["delta", "stop_reason"]), answer);
             }
             "message_stop" => self.end_message(answer),
+            "message" => self.message(event, answer),
             // `ping`, and what comes with later versions.
             _ => {}
         }
@@ -186,8 +219,12 @@ fn read_usage(usage: &Json<'_>, before: Usage) -> Usage {
     }
 }
 
+fn whole(block: &Json<'_>) -> Map<String, Value> {
+    if let Value::Object(fields) = Value::from(block) { fields } else { Map::new() }
+}
+
 fn kept(block: &Json<'_>, known: &[&str]) -> Map<String, Value> {
-    let Value::Object(mut fields) = Value::from(block) else { return Map::new() };
+    let mut fields = whole(block);
     fields.retain(|name, value| !known.contains(&name.as_str()) && !value.is_null());
     fields
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, UserMessage};
-use crate::providers::history::{Settled, Turn, arguments, system, turns};
+use crate::providers::history::{GO_ON, Settled, Turn, arguments, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::names::WireIds;
 use crate::providers::sealed::{open, put};
@@ -59,6 +59,8 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
     for turn in turns(request) {
         match turn {
             Turn::User(message) => said.append(&mut content(message, to)?),
+            // What the server's tools left unfinished goes on by itself (`pause_turn`).
+            Turn::Told(words) if words == GO_ON && said.is_empty() && out.last().is_some_and(is_paused) => {}
             Turn::Told(words) => said.push(json!({ "type": "text", "text": words })),
             Turn::Answer(answer, settled) => {
                 let ids: Vec<String> =
@@ -75,6 +77,13 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
     }
     speak(&mut said, &mut out);
     Ok(out)
+}
+
+fn is_paused(message: &Value) -> bool {
+    let ours = |block: &Value| {
+        matches!(block["type"].as_str(), Some("text" | "thinking" | "redacted_thinking" | "tool_use" | "tool_result"))
+    };
+    message["content"].as_array().is_some_and(|content| !content.iter().all(ours))
 }
 
 fn speak(said: &mut Vec<Value>, out: &mut Vec<Value>) {
@@ -125,12 +134,12 @@ fn blocks(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>) -> Vec<Va
     for part in &answer.parts {
         match part {
             Part::Text { text, encrypted_value } => {
-                let sealed = open(encrypted_value.as_deref(), to.route).unwrap_or_default();
-                if text.trim().is_empty() && sealed.is_empty() {
+                // Refused, whatever else is in it.
+                if text.trim().is_empty() {
                     continue;
                 }
                 let mut block = json!({ "type": "text", "text": text });
-                put(&mut block, sealed);
+                put(&mut block, open(encrypted_value.as_deref(), to.route).unwrap_or_default());
                 blocks.push(block);
             }
             Part::Reasoning { text, encrypted_value } => {

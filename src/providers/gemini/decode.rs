@@ -31,18 +31,22 @@ impl Reader for Gemini {
         for part in field(candidate, "content").map(|content| list(content, "parts")).unwrap_or_default() {
             read_part(part, answer);
         }
-        if let Some(reason) = text(candidate, "finishReason") {
+        if let Some(reason) = text(candidate, "finishReason").filter(|reason| *reason != "FINISH_REASON_UNSPECIFIED") {
             self.finish = Some(reason.to_owned());
             text(candidate, "finishMessage").unwrap_or_default().clone_into(&mut self.words);
         }
     }
 
     fn done(&mut self, answer: &mut Answer) {
-        self.end(answer);
+        self.end(false, answer);
     }
 
-    // A chunk with a reason may be the first, with nothing in it; only the end of the body is the end.
-    fn end(&mut self, answer: &mut Answer) {
+    // A chunk with a reason may be the first, with nothing in it; only the end of the body is the end, and one inside a
+    // chunk is none.
+    fn end(&mut self, cut: bool, answer: &mut Answer) {
+        if cut {
+            return;
+        }
         let Some(word) = self.finish.take() else { return };
         let reason = match word.as_str() {
             "STOP" if answer.has_calls() => FinishReason::Calls,
@@ -100,9 +104,13 @@ fn read_part(part: &Json<'_>, answer: &mut Answer) {
         return;
     };
     let thought = field(part, "thought").and_then(Json::as_bool) == Some(true);
-    let sealed = rest(part, if thought { &["text"] } else { &["text", "thought"] });
-    // A thought alone needs not come back.
-    let sealed = sealed.filter(|sealed| sealed != r#"{"thought":true}"#);
+    // A thought alone needs not come back. One without words keeps that it has a text, which tells it from a picture.
+    let known: &[&str] = match (thought, words.is_empty()) {
+        (true, true) => &[],
+        (true, false) => &["text"],
+        (false, _) => &["text", "thought"],
+    };
+    let sealed = rest(part, known).filter(|_| rest(part, &["text", "thought"]).is_some());
     if sealed.is_some() {
         answer.close_part();
     }

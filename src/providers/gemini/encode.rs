@@ -67,7 +67,15 @@ fn contents(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
                     continue;
                 }
                 speak(&mut said, &mut out);
-                out.push(json!({ "role": "model", "parts": parts }));
+                // A call behind another content of the model's is refused: an answer that was paused goes on.
+                match out
+                    .last_mut()
+                    .filter(|last| last["role"] == "model")
+                    .and_then(|last| last["parts"].as_array_mut())
+                {
+                    Some(before) => before.extend(parts),
+                    None => out.push(json!({ "role": "model", "parts": parts })),
+                }
                 let results: Vec<Value> = settled.iter().zip(ids).map(|(one, id)| result(one, id, to)).collect();
                 if !results.is_empty() {
                     out.push(json!({ "role": "user", "parts": results }));
@@ -119,7 +127,7 @@ fn parts(answer: &AssistantMessage, ids: &[Option<String>], to: &Writing<'_>) ->
             }
             Part::Reasoning { text, encrypted_value } => {
                 let Some(sealed) = open(encrypted_value.as_deref(), to.route) else { continue };
-                let mut written = if sealed.contains_key("thought") { json!({ "text": text }) } else { json!({}) };
+                let mut written = if text.is_empty() { json!({}) } else { json!({ "text": text }) };
                 put(&mut written, sealed);
                 parts.push(written);
             }

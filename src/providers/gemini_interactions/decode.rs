@@ -1,6 +1,6 @@
 //! An Interactions stream to our model events. Knows nothing of HTTP.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::protocol::{FinishReason, ModelError, ModelErrorKind, Usage};
 use crate::providers::answer::Answer;
@@ -16,11 +16,9 @@ pub(in crate::providers) struct Interactions {
 
 #[derive(Debug)]
 enum Step {
-    /// Words; and the step as it came, once it holds more than words.
+    /// The step as it came so far.
     Output {
         whole: Map<String, Value>,
-        words: String,
-        plain: bool,
     },
     Thought {
         whole: Map<String, Value>,
@@ -40,42 +38,10 @@ impl Interactions {
         let (Some(index), Some(step)) = (field(event, "index").and_then(Json::as_u64), field(event, "step")) else {
             return;
         };
-        answer.close_part();
-        let whole = match Value::from(step) {
-            Value::Object(whole) => whole,
-            _ => Map::new(),
-        };
-        let opened = match text(step, "type").unwrap_or_default() {
-            "model_output" => {
-                let mut words = String::new();
-                let mut plain = rest(step, &["type", "content"]).is_none();
-                for content in list(step, "content") {
-                    plain &= rest(content, &["type", "text"]).is_none();
-                    if let Some(text) = text(content, "text") {
-                        answer.text(text);
-                        words.push_str(text);
-                    }
-                }
-                Step::Output { whole, words, plain }
-            }
-            "thought" => {
-                list(step, "summary")
-                    .iter()
-                    .filter_map(|part| text(part, "text"))
-                    .for_each(|words| answer.reasoning(words));
-                Step::Thought { whole }
-            }
-            "function_call" => {
-                let slot = answer.call(text(step, "id"), text(step, "name").unwrap_or_default());
-                if let Some(more) = rest(step, &["type", "id", "name", "arguments"]) {
-                    answer.seal_call(slot, &more);
-                }
-                let placeholder = field(step, "arguments").map(ToString::to_string).unwrap_or_default();
-                Step::Call { slot, placeholder, streamed: false }
-            }
-            _ => Step::Other { whole },
-        };
-        self.steps.push((index, opened));
+        // Steps come one behind the other; nobody has to say that one is over.
+        let words = |(_, step): &mut (u64, Step)| !matches!(step, Step::Call { .. });
+        self.steps.extract_if(.., words).for_each(|(_, step)| close(step, answer));
+        self.steps.push((index, open(step, answer)));
     }
 
     fn delta(&mut self, event: &Json<'_>, answer: &mut Answer) {
@@ -84,16 +50,11 @@ impl Interactions {
         };
         let Some((_, step)) = self.steps.iter_mut().find(|(number, _)| *number == index) else { return };
         match (step, text(delta, "type").unwrap_or_default()) {
-            (Step::Output { words, .. }, "text") => {
-                if let Some(more) = text(delta, "text") {
+            (Step::Output { whole }, kind) => {
+                if let (Some(more), "text") = (text(delta, "text"), kind) {
                     answer.text(more);
-                    words.push_str(more);
                 }
-            }
-            // Notes on the words, pictures and the like: the step is more than its words.
-            (Step::Output { whole, plain, .. }, _) => {
-                *plain = false;
-                grow(whole, delta);
+                append_content(whole, kind, delta);
             }
             (Step::Thought { whole }, "thought_summary") => {
                 if let Some(words) = at(delta, &["content", "text"]).and_then(Json::as_str) {
@@ -101,6 +62,11 @@ impl Interactions {
                 }
                 if let Some(content) = field(delta, "content") {
                     append_summary(whole, content);
+                }
+            }
+            (Step::Thought { whole }, "thought_signature") => {
+                if let Some(signature) = text(delta, "signature") {
+                    whole.insert("signature".to_owned(), signature.into());
                 }
             }
             (Step::Call { slot, streamed, .. }, "arguments_delta") => {
@@ -116,24 +82,58 @@ impl Interactions {
 
     fn stop(&mut self, event: &Json<'_>, answer: &mut Answer) {
         let Some(index) = field(event, "index").and_then(Json::as_u64) else { return };
-        let Some(at) = self.steps.iter().position(|(number, _)| *number == index) else { return };
-        match self.steps.swap_remove(at).1 {
-            Step::Output { plain: true, .. } => {}
-            Step::Output { mut whole, words, .. } => {
-                put_words(&mut whole, words);
-                answer.seal_text(&Value::Object(whole).to_string());
-            }
-            Step::Thought { whole } => answer.seal_reasoning(&Value::Object(whole).to_string()),
-            Step::Call { slot, placeholder, streamed } => {
-                if !streamed && placeholder != "{}" {
-                    answer.arguments(slot, &placeholder);
-                }
-                answer.close_call(slot);
-            }
-            Step::Other { whole } => answer.other(&Value::Object(whole).to_string()),
+        if let Some(at) = self.steps.iter().position(|(number, _)| *number == index) {
+            close(self.steps.remove(at).1, answer);
         }
-        answer.close_part();
     }
+
+    fn end(&mut self, interaction: &Json<'_>, answer: &mut Answer) {
+        std::mem::take(&mut self.steps).into_iter().for_each(|(_, step)| close(step, answer));
+        end(interaction, answer);
+    }
+}
+
+fn open(step: &Json<'_>, answer: &mut Answer) -> Step {
+    answer.close_part();
+    let whole = match Value::from(step) {
+        Value::Object(whole) => whole,
+        _ => Map::new(),
+    };
+    match text(step, "type").unwrap_or_default() {
+        "model_output" => {
+            list(step, "content").iter().filter_map(|one| text(one, "text")).for_each(|words| answer.text(words));
+            Step::Output { whole }
+        }
+        "thought" => {
+            list(step, "summary").iter().filter_map(|one| text(one, "text")).for_each(|words| answer.reasoning(words));
+            Step::Thought { whole }
+        }
+        "function_call" => {
+            let slot = answer.call(text(step, "id"), text(step, "name").unwrap_or_default());
+            if let Some(more) = rest(step, &["type", "id", "name", "arguments"]) {
+                answer.seal_call(slot, &more);
+            }
+            let placeholder = field(step, "arguments").map(ToString::to_string).unwrap_or_default();
+            Step::Call { slot, placeholder, streamed: false }
+        }
+        _ => Step::Other { whole },
+    }
+}
+
+fn close(step: Step, answer: &mut Answer) {
+    match step {
+        Step::Output { whole } if is_words(&whole) => {}
+        Step::Output { whole } => answer.seal_text(&Value::Object(whole).to_string()),
+        Step::Thought { whole } => answer.seal_reasoning(&Value::Object(whole).to_string()),
+        Step::Call { slot, placeholder, streamed } => {
+            if !streamed && placeholder != "{}" {
+                answer.arguments(slot, &placeholder);
+            }
+            answer.close_call(slot);
+        }
+        Step::Other { whole } => answer.other(&Value::Object(whole).to_string()),
+    }
+    answer.close_part();
 }
 
 impl Reader for Interactions {
@@ -145,7 +145,15 @@ impl Reader for Interactions {
             "step.start" => self.start(event, answer),
             "step.delta" => self.delta(event, answer),
             "step.stop" => self.stop(event, answer),
-            "interaction.completed" => end(field(event, "interaction").unwrap_or(&Json::Null), answer),
+            "interaction.completed" => self.end(field(event, "interaction").unwrap_or(&Json::Null), answer),
+            // The whole answer, where a stream was asked for.
+            "" if field(event, "steps").is_some() => {
+                for step in list(event, "steps") {
+                    let opened = open(step, answer);
+                    close(opened, answer);
+                }
+                self.end(event, answer);
+            }
             _ => {}
         }
     }
@@ -188,12 +196,22 @@ fn append_summary(whole: &mut Map<String, Value>, content: &Json<'_>) {
     }
 }
 
-// The words were streamed beside the step that is kept.
-fn put_words(whole: &mut Map<String, Value>, words: String) {
-    let content = whole.entry("content").or_insert_with(|| Value::Array(Vec::new()));
-    let Value::Array(content) = content else { return };
-    match content.iter_mut().find(|part| part.get("text").is_some()) {
-        Some(part) => part["text"] = Value::from(words),
-        None => content.insert(0, serde_json::json!({ "type": "text", "text": words })),
+// Pieces of a text go on with it, notes on it too; anything else is content of its own, unless it goes on with its like.
+fn append_content(whole: &mut Map<String, Value>, kind: &str, delta: &Json<'_>) {
+    let list = whole.entry("content").or_insert_with(|| Value::Array(Vec::new()));
+    let Value::Array(list) = list else { return };
+    match list.last_mut() {
+        Some(Value::Object(last)) if kind.ends_with("_delta") || last.get("type").is_some_and(|one| one == kind) => {
+            grow(last, delta);
+        }
+        _ => list.push(Value::from(delta)),
     }
+}
+
+// One text and nothing else: what our view of it holds.
+fn is_words(output: &Map<String, Value>) -> bool {
+    let content = output.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    output.keys().all(|name| matches!(name.as_str(), "type" | "content"))
+        && content.len() <= 1
+        && content.iter().all(|one| *one == json!({ "type": "text", "text": one["text"] }))
 }

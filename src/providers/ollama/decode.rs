@@ -4,13 +4,11 @@ use crate::protocol::{FinishReason, ModelError, ModelErrorKind, Usage};
 use crate::providers::answer::Answer;
 use crate::providers::decoder::Reader;
 use crate::providers::error::error_in;
-use crate::providers::json::{Json, count, field, list, text};
+use crate::providers::json::{Json, count, field, list, rest, text};
 
 /// Reads one answer.
 #[derive(Debug, Default)]
-pub(in crate::providers) struct Ollama {
-    thoughts_kept: bool,
-}
+pub(in crate::providers) struct Ollama;
 
 impl Reader for Ollama {
     fn read(&mut self, line: &Json<'_>, answer: &mut Answer) {
@@ -19,10 +17,7 @@ impl Reader for Ollama {
         }
         if let Some(message) = field(line, "message") {
             if let Some(words) = text(message, "thinking") {
-                answer.reasoning(words);
-                if !std::mem::replace(&mut self.thoughts_kept, true) {
-                    answer.seal_reasoning("{}");
-                }
+                answer.reasoning_to_keep(words);
             }
             if let Some(words) = text(message, "content") {
                 answer.text(words);
@@ -45,6 +40,9 @@ fn call(entry: &Json<'_>, answer: &mut Answer) {
         Some(Json::Str(text)) => answer.arguments(slot, text),
         Some(value) => answer.arguments(slot, &value.to_string()),
         None => {}
+    }
+    if let Some(more) = rest(entry, &["id", "type", "function"]) {
+        answer.seal_call(slot, &more);
     }
     answer.close_call(slot);
 }

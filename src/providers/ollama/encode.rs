@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::protocol::{AssistantMessage, ModelError, ModelRequest, Part, Source, UserMessage};
 use crate::providers::history::{Settled, Turn, arguments, system, turns};
 use crate::providers::media::{self, Piece};
-use crate::providers::sealed::open;
+use crate::providers::sealed::{open, put};
 use crate::providers::target::Writing;
 
 /// The body of `POST …/api/chat`.
@@ -21,7 +21,11 @@ pub(in crate::providers) fn encode(request: &ModelRequest, to: &Writing<'_>) -> 
             Turn::User(said) => messages.push(user(said, to)?),
             Turn::Told(words) => messages.push(json!({ "role": "user", "content": words })),
             Turn::Answer(answer, settled) => {
-                messages.push(assistant(answer, &settled, to));
+                let written = assistant(answer, &settled, to);
+                if written["content"] == "" && settled.is_empty() {
+                    continue;
+                }
+                messages.push(written);
                 messages.extend(settled.iter().map(|one| result(one, to)));
             }
         }
@@ -88,6 +92,7 @@ fn call(at: usize, settled: &Settled<'_>, to: &Writing<'_>) -> Value {
     if let Some(id) = &call.wire_id {
         written["id"] = json!(id);
     }
+    put(&mut written, open(call.encrypted_value.as_deref(), to.route).unwrap_or_default());
     written
 }
 

@@ -17,7 +17,6 @@ pub(in crate::providers) struct Chat {
     finish: Option<FinishReason>,
     // Whether thoughts must come back.
     wants_thoughts: bool,
-    thoughts_kept: bool,
     // OpenRouter's `reasoning_details`, put together.
     details: Vec<Map<String, Value>>,
 }
@@ -25,14 +24,15 @@ pub(in crate::providers) struct Chat {
 impl Chat {
     pub(in crate::providers) fn new(vendor: &Vendor) -> Self {
         let wants_thoughts = vendor.reasoning.is_some();
-        Self { slots: Slots::default(), finish: None, wants_thoughts, thoughts_kept: false, details: Vec::new() }
+        Self { slots: Slots::default(), finish: None, wants_thoughts, details: Vec::new() }
     }
 
     fn delta(&mut self, delta: &Json<'_>, answer: &mut Answer) {
         if let Some(words) = text(delta, "reasoning_content").or_else(|| text(delta, "reasoning")) {
-            answer.reasoning(words);
-            if self.wants_thoughts && !std::mem::replace(&mut self.thoughts_kept, true) {
-                answer.seal_reasoning("{}");
+            if self.wants_thoughts {
+                answer.reasoning_to_keep(words);
+            } else {
+                answer.reasoning(words);
             }
         }
         for detail in list(delta, "reasoning_details") {
@@ -114,7 +114,7 @@ impl Reader for Chat {
         self.close(answer);
     }
 
-    fn end(&mut self, answer: &mut Answer) {
+    fn end(&mut self, _cut: bool, answer: &mut Answer) {
         if self.finish.is_some() {
             self.close(answer);
         }

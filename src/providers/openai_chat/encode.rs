@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, ToolOffer, UserMessage};
-use crate::providers::history::{Settled, Turn, system, turns};
+use crate::providers::history::{Settled, Turn, arguments_text, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::names::WireIds;
 use crate::providers::sealed::{open, put};
@@ -48,7 +48,12 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
             Turn::Answer(answer, settled) => {
                 let ids: Vec<String> =
                     settled.iter().map(|one| ids.take(one.call, to.names.wire(&one.call.name))).collect();
-                out.push(assistant(answer, &settled, &ids, to));
+                let written = assistant(answer, &settled, &ids, to);
+                // Many servers refuse an answer without words or calls; thoughts alone are none.
+                if written["content"] == "" && settled.is_empty() {
+                    continue;
+                }
+                out.push(written);
                 for (one, id) in settled.iter().zip(ids) {
                     out.push(json!({ "role": "tool", "tool_call_id": id, "content": one.content() }));
                 }
@@ -114,19 +119,11 @@ fn assistant(answer: &AssistantMessage, settled: &[Settled<'_>], ids: &[String],
 
 fn call(settled: &Settled<'_>, id: &str, first: bool, to: &Writing<'_>) -> Value {
     let call = settled.call;
-    let function = json!({ "name": to.names.wire(&call.name), "arguments": arguments(&call.arguments) });
+    let function = json!({ "name": to.names.wire(&call.name), "arguments": arguments_text(&call.arguments) });
     let mut written = json!({ "id": id, "type": "function", "function": function });
     let own = open(call.encrypted_value.as_deref(), to.route);
     put(&mut written, own.or_else(|| to.first_call().filter(|_| first)).unwrap_or_default());
     written
-}
-
-// Ollama and llama.cpp answer 400 or 500 to a history whose arguments are not JSON.
-fn arguments(text: &str) -> String {
-    match serde_json::from_str::<Value>(text) {
-        Ok(Value::Object(_)) => text.to_owned(),
-        _ => Value::Object(crate::providers::history::arguments(text)).to_string(),
-    }
 }
 
 fn tool(offer: &ToolOffer, to: &Writing<'_>) -> Value {

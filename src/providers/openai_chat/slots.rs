@@ -1,7 +1,9 @@
 //! Which call a delta belongs to, and its arguments so far. Knows nothing of the rest of a chunk.
 
+use serde_json::{Map, Value};
+
 use crate::providers::answer::Answer;
-use crate::providers::json::{Json, field, rest, text};
+use crate::providers::json::{Json, field, text};
 
 /// The calls of one answer.
 #[derive(Debug, Default)]
@@ -9,7 +11,7 @@ pub(super) struct Slots {
     slots: Vec<Slot>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Slot {
     index: Option<u64>,
     id: Option<String>,
@@ -17,6 +19,9 @@ struct Slot {
     arguments: String,
     /// Its slot in the answer, once it is announced.
     slot: Option<usize>,
+    /// Fields that we have no view of, and whether they are said.
+    extra: Map<String, Value>,
+    sealed: bool,
 }
 
 impl Slots {
@@ -29,7 +34,7 @@ impl Slots {
             Some(at) => at,
             None if name.is_none() && id.is_none() => return,
             None => {
-                self.slots.push(Slot { index, id: None, name: String::new(), arguments: String::new(), slot: None });
+                self.slots.push(Slot { index, ..Slot::default() });
                 self.slots.len() - 1
             }
         };
@@ -46,9 +51,7 @@ impl Slots {
             Some(value) => slot.append(&value.to_string(), answer),
             None => slot.append("", answer),
         }
-        if let (Some(extra), Some(slot)) = (rest(entry, KNOWN), slot.slot) {
-            answer.seal_call(slot, &extra);
-        }
+        slot.seal(entry, answer);
     }
 
     fn find(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
@@ -90,6 +93,19 @@ impl Slot {
         self.arguments.push_str(more);
         if let Some(slot) = self.slot {
             answer.arguments(slot, more);
+        }
+    }
+
+    // Said again with each field that comes later: what is sealed last counts.
+    fn seal(&mut self, entry: &Json<'_>, answer: &mut Answer) {
+        if let Value::Object(mut more) = Value::from(entry) {
+            more.retain(|name, value| !KNOWN.contains(&name.as_str()) && !value.is_null());
+            self.sealed &= more.is_empty();
+            self.extra.append(&mut more);
+        }
+        if let (Some(slot), false, false) = (self.slot, self.sealed, self.extra.is_empty()) {
+            self.sealed = true;
+            answer.seal_call(slot, &Value::Object(self.extra.clone()).to_string());
         }
     }
 

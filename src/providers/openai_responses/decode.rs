@@ -1,5 +1,7 @@
 //! A Responses stream to our model events. Knows nothing of HTTP.
 
+use serde_json::Value;
+
 use crate::protocol::{FinishReason, Usage};
 use crate::providers::answer::Answer;
 use crate::providers::decoder::Reader;
@@ -20,28 +22,50 @@ struct Item {
     done: bool,
 }
 
+/// Where an event says that its item is.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    index: Option<u64>,
+    id: Option<&'a str>,
+}
+
+impl<'a> Place<'a> {
+    fn of(event: &'a Json<'_>) -> Self {
+        let id = text(event, "item_id").or_else(|| at(event, &["item", "id"])?.as_str());
+        Self { index: field(event, "output_index").and_then(Json::as_u64), id }
+    }
+}
+
 #[derive(Debug)]
 enum Kind {
-    Message { words: bool },
+    Message { said: String },
     Reasoning { words: bool },
     Call { slot: usize, arguments: String },
     Other,
 }
 
+impl Item {
+    fn is_open_call(&self) -> bool {
+        !self.done && matches!(self.kind, Kind::Call { .. })
+    }
+}
+
 impl Responses {
-    fn find(&mut self, event: &Json<'_>) -> Option<&mut Item> {
-        let index = field(event, "output_index").and_then(Json::as_u64);
-        let id = text(event, "item_id").or_else(|| at(event, &["item", "id"])?.as_str());
-        let by_index = index.and_then(|index| self.items.iter().rposition(|item| item.index == Some(index)));
-        let by_id = || id.and_then(|id| self.items.iter().rposition(|item| item.id.as_deref() == Some(id)));
-        let at = by_index.or_else(by_id)?;
+    fn find(&self, place: Place<'_>) -> Option<usize> {
+        let by_index = || self.items.iter().rposition(|item| item.index.is_some() && item.index == place.index);
+        let by_id = || self.items.iter().rposition(|item| item.id.is_some() && item.id.as_deref() == place.id);
+        by_index().or_else(by_id)
+    }
+
+    fn item(&mut self, event: &Json<'_>) -> Option<&mut Item> {
+        let at = self.find(Place::of(event))?;
         self.items.get_mut(at)
     }
 
-    fn open(&mut self, event: &Json<'_>, item: &Json<'_>, answer: &mut Answer) {
+    fn open(&mut self, place: Place<'_>, item: &Json<'_>, answer: &mut Answer) -> usize {
         answer.close_part();
         let kind = match text(item, "type").unwrap_or_default() {
-            "message" => Kind::Message { words: false },
+            "message" => Kind::Message { said: String::new() },
             "reasoning" => Kind::Reasoning { words: false },
             "function_call" => {
                 let slot = answer.call(text(item, "call_id"), text(item, "name").unwrap_or_default());
@@ -49,17 +73,17 @@ impl Responses {
             }
             _ => Kind::Other,
         };
-        let index = field(event, "output_index").and_then(Json::as_u64);
-        self.items.push(Item { index, id: text(item, "id").map(str::to_owned), kind, done: false });
+        self.items.push(Item { index: place.index, id: text(item, "id").map(str::to_owned), kind, done: false });
+        self.items.len() - 1
     }
 
     fn delta(&mut self, event: &Json<'_>, answer: &mut Answer) {
         let Some(more) = text(event, "delta") else { return };
         let kind = text(event, "type").unwrap_or_default();
-        let Some(item) = self.find(event) else { return };
+        let Some(item) = self.item(event) else { return };
         match (&mut item.kind, kind) {
-            (Kind::Message { words }, "response.output_text.delta" | "response.refusal.delta") => {
-                *words = true;
+            (Kind::Message { said }, "response.output_text.delta" | "response.refusal.delta") => {
+                said.push_str(more);
                 answer.text(more);
             }
             (Kind::Reasoning { words }, "response.reasoning_summary_text.delta" | "response.reasoning_text.delta") => {
@@ -76,27 +100,29 @@ impl Responses {
 
     // A summary has parts; a blank line stands between two.
     fn next_summary(&mut self, event: &Json<'_>, answer: &mut Answer) {
-        if let Some(Item { kind: Kind::Reasoning { words: true }, .. }) = self.find(event) {
+        if let Some(Item { kind: Kind::Reasoning { words: true }, .. }) = self.item(event) {
             answer.reasoning("\n\n");
         }
     }
 
-    fn close(&mut self, event: &Json<'_>, item: &Json<'_>, answer: &mut Answer) {
-        if self.find(event).is_none_or(|known| known.done) {
-            self.open(event, item, answer);
+    fn end_arguments(&mut self, event: &Json<'_>, answer: &mut Answer) {
+        if let Some(Item { kind: Kind::Call { slot, arguments }, done: false, .. }) = self.item(event) {
+            end_arguments(*slot, arguments, text(event, "arguments").unwrap_or_default(), answer);
         }
-        let Some(known) = self.find(event) else { return };
+    }
+
+    fn close(&mut self, place: Place<'_>, item: &Json<'_>, answer: &mut Answer) {
+        let at = self.find(place).filter(|at| !self.items[*at].done);
+        let at = at.unwrap_or_else(|| self.open(place, item, answer));
+        let known = &mut self.items[at];
         known.done = true;
         match &mut known.kind {
-            Kind::Message { words } => close_message(item, *words, answer),
+            Kind::Message { said } => close_message(item, said, answer),
             Kind::Reasoning { words } => close_reasoning(item, *words, answer),
             Kind::Call { slot, arguments } => {
-                let whole = text(item, "arguments").unwrap_or_default();
-                match whole.strip_prefix(arguments.as_str()) {
-                    Some(more) => answer.arguments(*slot, more),
-                    // An item without them says nothing against what was streamed.
-                    None if whole.is_empty() => {}
-                    None => return answer.broken("the model's server sent two different arguments of one call"),
+                end_arguments(*slot, arguments, text(item, "arguments").unwrap_or_default(), answer);
+                if answer.is_over() {
+                    return;
                 }
                 if let Some(more) = rest(item, &["type", "call_id", "name", "arguments"]) {
                     answer.seal_call(*slot, &more);
@@ -106,6 +132,23 @@ impl Responses {
             Kind::Other => answer.other(&item.to_string()),
         }
         answer.close_part();
+    }
+
+    // The last event's items count where none came before, and for calls that have begun and not ended: what else was left
+    // open has its words already, and no place for more.
+    fn end_items(&mut self, output: &[Json<'_>], answer: &mut Answer) {
+        let none = self.items.is_empty();
+        for (item, index) in output.iter().zip(0..) {
+            let place = Place { index: Some(index), id: text(item, "id") };
+            let begun = text(item, "type") == Some("function_call")
+                && self.find(place).is_some_and(|at| self.items[at].is_open_call());
+            if none || begun {
+                self.close(place, item, answer);
+            }
+            if answer.is_over() {
+                return;
+            }
+        }
     }
 
     fn end(&mut self, response: &Json<'_>, answer: &mut Answer) {
@@ -118,15 +161,16 @@ impl Responses {
                 cost_micros: None,
             });
         }
-        if self.items.is_empty() {
-            for item in list(response, "output") {
-                self.close(item, item, answer);
-                if answer.is_over() {
-                    return;
-                }
-            }
+        self.end_items(list(response, "output"), answer);
+        if answer.is_over() {
+            return;
+        }
+        let status = text(response, "status").unwrap_or("completed");
+        if status == "failed" {
+            return fail(response, answer);
         }
         let reason = match at(response, &["incomplete_details", "reason"]).and_then(Json::as_str) {
+            None if status != "completed" => FinishReason::Other(status.to_owned()),
             None if answer.has_calls() => FinishReason::Calls,
             None => FinishReason::Done,
             Some("max_output_tokens") => FinishReason::Length,
@@ -143,22 +187,20 @@ impl Reader for Responses {
         match kind {
             "response.output_item.added" => {
                 if let Some(item) = field(event, "item") {
-                    self.open(event, item, answer);
+                    self.open(Place::of(event), item, answer);
                 }
             }
             "response.output_item.done" => {
                 if let Some(item) = field(event, "item") {
-                    self.close(event, item, answer);
+                    self.close(Place::of(event), item, answer);
                 }
             }
+            "response.function_call_arguments.done" => self.end_arguments(event, answer),
             "response.reasoning_summary_part.added" => self.next_summary(event, answer),
             "response.completed" | "response.incomplete" | "response.done" => {
                 self.end(field(event, "response").unwrap_or(&Json::Null), answer);
             }
-            "response.failed" => {
-                let failed = Json::Null;
-                answer.fail(error::read(at(event, &["response", "error"]).unwrap_or(&failed)));
-            }
+            "response.failed" => fail(field(event, "response").unwrap_or(&Json::Null), answer),
             _ if kind.ends_with(".delta") => self.delta(event, answer),
             _ => match error_in(event) {
                 Some(error) => answer.fail(error),
@@ -170,11 +212,31 @@ impl Reader for Responses {
     }
 }
 
-fn close_message(item: &Json<'_>, words: bool, answer: &mut Answer) {
+fn fail(response: &Json<'_>, answer: &mut Answer) {
+    answer.fail(error::read(field(response, "error").unwrap_or(&Json::Null)));
+}
+
+// What is missing follows; the same in another spelling is the same.
+fn end_arguments(slot: usize, streamed: &mut String, whole: &str, answer: &mut Answer) {
+    let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+    match whole.strip_prefix(streamed.as_str()) {
+        Some(more) => {
+            answer.arguments(slot, more);
+            streamed.push_str(more);
+        }
+        // Nothing said against what was streamed.
+        None if whole.is_empty() || value(whole).is_some_and(|whole| Some(whole) == value(streamed)) => {}
+        None => answer.broken("the model's server sent two different arguments of one call"),
+    }
+}
+
+fn close_message(item: &Json<'_>, said: &str, answer: &mut Answer) {
     let content = list(item, "content");
-    if !words {
-        let texts = content.iter().filter_map(|part| text(part, "text").or_else(|| text(part, "refusal")));
-        texts.for_each(|words| answer.text(words));
+    let whole: String =
+        content.iter().filter_map(|part| text(part, "text").or_else(|| text(part, "refusal"))).collect();
+    let more = whole.strip_prefix(said);
+    if let Some(more) = more.filter(|more| !more.is_empty()) {
+        answer.text(more);
     }
     let plain = |part: &Json<'_>| {
         text(part, "type") == Some("output_text")
@@ -183,8 +245,7 @@ fn close_message(item: &Json<'_>, words: bool, answer: &mut Answer) {
     };
     // What our view does not hold: the item's own fields, or all of it.
     let sealed = match content {
-        [] => rest(item, &["type", "role", "content"]),
-        [one] if plain(one) => rest(item, &["type", "role", "content"]),
+        [one] if plain(one) && more.is_some() => rest(item, &["type", "role", "content"]),
         _ => Some(item.to_string()),
     };
     if let Some(sealed) = sealed {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, UserMessage};
-use crate::providers::history::{Turn, arguments, system, turns};
+use crate::providers::history::{Turn, arguments_text, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::names::WireIds;
 use crate::providers::sealed::{open, put};
@@ -113,7 +113,7 @@ fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut 
                 let Some(id) = ids.next() else { continue };
                 let mut item = json!({
                     "type": "function_call", "call_id": id, "name": to.names.wire(&call.name),
-                    "arguments": Value::Object(arguments(&call.arguments)).to_string(),
+                    "arguments": arguments_text(&call.arguments),
                 });
                 put(&mut item, open(call.encrypted_value.as_deref(), to.route).unwrap_or_default());
                 out.push(item);

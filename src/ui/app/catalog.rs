@@ -18,6 +18,8 @@ use crate::ui::app::{App, RegisterError};
 
 // A message waits no longer than this for a gateway to list its tools.
 const LIST_MS: u64 = 8000;
+// A page that has none: its tools are its own, and so is its model.
+const NO_GATEWAY: &str = "none";
 // Tools are registered one after another; they are asked about once.
 const CHECK_MS: u64 = 50;
 
@@ -275,7 +277,8 @@ impl App {
 
     /// Has the gateway list its tools, where it has not; a step waits for them.
     pub(super) fn ensure_listed(&self) {
-        if self.inner.served.get() || self.inner.listing.borrow().is_some() {
+        let alone = self.inner.page.options.gateway == NO_GATEWAY;
+        if alone || self.inner.served.get() || self.inner.listing.borrow().is_some() {
             return;
         }
         self.handle().listing(true);

@@ -4,9 +4,12 @@
 //! |---|---|
 //! | `thread` | one thread: whose it is to run, its journal, its session |
 //! | `threads` | all of them: opened, listed, taken over, as a file |
+//! | `direct` | a model that the page asks by itself |
 //! | `catalog` | the tools: the page's own, the gateway's, and whether both agree |
 
 mod catalog;
+#[cfg(feature = "direct")]
+mod direct;
 mod thread;
 mod threads;
 
@@ -22,8 +25,8 @@ use web_sys::HtmlElement;
 
 use crate::agent::{Decision, Limits};
 use crate::browser::tools::{BrowserTools, built_in};
-use crate::browser::{Database, Gateway, Listener, Services, Watcher, current_thread, had_thread};
-use crate::protocol::{Answer, Event, ThreadId, ToolCallId};
+use crate::browser::{Answers, Database, Gateway, Listener, ModelInfo, Services, Watcher, current_thread, had_thread};
+use crate::protocol::{Answer, Event, Prompt, ThreadId, ToolCallId};
 use crate::session::Handle;
 use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
 use crate::ui::Store;
@@ -83,6 +86,9 @@ struct Inner {
     page: Rc<Page>,
     catalog: RefCell<Catalog>,
     thread: RefCell<Thread>,
+    /// The model that the page asks by itself.
+    #[cfg(feature = "direct")]
+    direct: RefCell<Option<crate::browser::Direct>>,
     facts: RefCell<Facts>,
     policy: RefCell<Option<Policy>>,
     metrics: Rc<RefCell<Metrics>>,
@@ -134,6 +140,8 @@ impl App {
         let inner = Rc::new_cyclic(|app| Inner {
             catalog: RefCell::new(catalog),
             thread: RefCell::new(page.start(&up, app)),
+            #[cfg(feature = "direct")]
+            direct: RefCell::default(),
             facts: RefCell::default(),
             policy: RefCell::default(),
             metrics,
@@ -151,15 +159,16 @@ impl App {
     }
 
     /// Sends a message; what is at work is ended first.
-    pub fn send(&self, text: &str) {
-        let text = text.trim().to_owned();
-        if text.is_empty() {
+    pub fn send(&self, prompt: impl Into<Prompt>) {
+        let mut prompt = prompt.into();
+        prompt.text = prompt.text.trim().to_owned();
+        if prompt.text.is_empty() && prompt.attachments.is_empty() {
             return;
         }
         // A gateway that was down when the page opened may be up by now; a model without its tools is of no use.
         self.ensure_listed();
         self.make_ours();
-        self.handle().send(text);
+        self.handle().send(prompt);
     }
 
     /// Stops what is at work.
@@ -168,6 +177,20 @@ impl App {
             return self.inner.thread.borrow().stop_elsewhere();
         }
         self.handle().stop();
+    }
+
+    /// Has this model of the gateway's asked from the next step on; empty for its first.
+    pub fn use_model(&self, name: &str) {
+        self.inner.page.services.answers.take();
+        self.store.model.set(name.to_owned());
+        self.handle().use_model(name);
+    }
+
+    /// Has a model asked in the gateway's place.
+    pub fn ask_elsewhere(&self, answers: Answers, model: ModelInfo) {
+        *self.inner.page.services.answers.borrow_mut() = Some(answers);
+        self.store.model.set(model.name.clone());
+        self.store.direct.set(Some(model));
     }
 
     /// Asks the model again.
@@ -266,6 +289,7 @@ impl App {
         if let Some(state) = crate::browser::shared_state::load(&self.inner.page.services.user_id()) {
             handle.state(state);
         }
+        handle.use_model(self.store.model.now());
         handle.facts(self.inner.facts.borrow().clone());
         // The page's own rules go before the gateway's: the first that holds decides.
         let mut policy = self.inner.policy.borrow().clone().unwrap_or_default();

@@ -33,13 +33,22 @@ impl Mounted {
         panel
     }
 
+    /// A panel without a gateway.
+    pub(crate) fn alone(name: &str) -> Self {
+        Self::behind("none", name)
+    }
+
     /// A panel that still waits for its gateway.
     pub(crate) fn waiting(name: &str) -> Self {
+        Self::behind("/", name)
+    }
+
+    fn behind(gateway: &str, name: &str) -> Self {
         let place = Place::new();
         let root = open_shadow(&place.0);
         let mount: HtmlElement = document().create_element("div").unwrap().unchecked_into();
         root.append_child(&mount).unwrap();
-        let options = json!({ "gateway": "/", "label": "Helper", "name": name }).to_string();
+        let options = json!({ "gateway": gateway, "label": "Helper", "name": name }).to_string();
         let options = js_sys::JSON::parse(&options).unwrap();
         let instance = Instance::new(&place.0, mount, options, None).unwrap();
         Self { instance, element: place.0.clone(), root, name: name.to_owned(), _place: place }

@@ -2,14 +2,24 @@
 //!
 //! A fixture says in its first line where its bytes come from.
 
+mod anthropic;
+mod gemini;
+mod gemini_interactions;
+mod ollama;
 mod openai_chat;
+mod openai_responses;
 mod retry_evidence;
+mod rules;
+mod switching;
+mod threads;
+mod transport;
 
 use std::sync::Arc;
 
 use pagehand::protocol::{
-    AssistantMessage, Message, MessageId, MessageStatus, ModelError, ModelEvent, ModelRequest, Names, Part, RunId,
-    State, ThreadId, ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult, UserMessage,
+    AssistantMessage, Attachment, Message, MessageId, MessageStatus, ModelError, ModelEvent, ModelRequest, Names,
+    OutputFormat, Part, RunId, Source, State, ThreadId, ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult,
+    UserMessage,
 };
 use pagehand::providers::{Target, Vendor};
 use serde_json::{Map, Value, json};
@@ -101,6 +111,105 @@ fn request(messages: Vec<Message>) -> ModelRequest {
         options: Names::default(),
         context: Vec::new(),
     }
+}
+
+/// Two tools, one of them without arguments, instructions, and a question.
+fn asked() -> ModelRequest {
+    let offer = |name: &str, description: &str, parameters: Value| {
+        Arc::new(ToolOffer {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            parameters: Arc::new(parameters),
+        })
+    };
+    let mut asked = request(vec![user("Weather and time?")]);
+    asked.instructions = "Be brief.".to_owned();
+    asked.tools =
+        vec![offer("get_weather", "Reads the weather.", city()), offer("get_time", "Reads the clock.", no_arguments())];
+    asked
+}
+
+fn city() -> Value {
+    json!({
+        "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"],
+        "additionalProperties": false,
+    })
+}
+
+fn no_arguments() -> Value {
+    json!({ "type": "object", "properties": {} })
+}
+
+/// What `asked` was answered with, by a model with these ids for its calls: words, two calls, of which the second failed.
+fn followed(ids: Option<[&str; 2]>) -> ModelRequest {
+    let call = |at: usize, name: &str, arguments: &str| {
+        Part::Call(ToolCall {
+            id: ToolCallId(format!("local{at}")),
+            wire_id: ids.map(|ids| ids[at].to_owned()),
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+            encrypted_value: None,
+        })
+    };
+    let parts =
+        vec![Part::text("Checking both."), call(0, "get_weather", r#"{"city":"Oslo"}"#), call(1, "get_time", "")];
+    let answer = AssistantMessage { id: MessageId::from("a"), parts, status: MessageStatus::Complete };
+    let failed = ToolResult {
+        call: ToolCallId::from("local1"),
+        content: "no clock".to_owned(),
+        error: Some("broken".to_owned()),
+    };
+    let failed = Message::Tool(ToolMessage { id: MessageId::from("f"), result: failed });
+    let mut followed = asked();
+    followed.messages.extend([Message::Assistant(answer), result("local0", r#"{"tempC":4}"#), failed]);
+    followed
+}
+
+fn attached(files: &[(&str, &str, Source)]) -> ModelRequest {
+    let attachments = files.iter().map(|(name, media_type, source)| Attachment {
+        name: (*name).to_owned(),
+        media_type: (*media_type).to_owned(),
+        source: source.clone(),
+    });
+    let mut said = UserMessage::new(MessageId::from("u"), "Look.");
+    said.attachments = attachments.collect();
+    let mut request = request(vec![Message::User(said)]);
+    request.tools.clear();
+    request
+}
+
+/// A file that is here, of which the bytes are `hæ`.
+fn here(name: &'static str, media_type: &'static str) -> (&'static str, &'static str, Source) {
+    (name, media_type, Source::Data("aMOm".into()))
+}
+
+/// One at an address.
+fn there(name: &'static str, media_type: &'static str) -> (&'static str, &'static str, Source) {
+    (name, media_type, Source::Url(format!("https://example.org/{name}")))
+}
+
+/// Why a vendor takes a file not.
+fn refusal(vendor: &str, file: (&str, &str, Source)) -> String {
+    target(vendor).write(&attached(&[file])).expect_err("a refusal").message
+}
+
+/// A form that is wanted of the answer.
+fn formed(mut request: ModelRequest, schema: Value) -> ModelRequest {
+    request.output = Some(Arc::new(OutputFormat { name: "weather".to_owned(), schema }));
+    request
+}
+
+fn without_tools(mut request: ModelRequest) -> ModelRequest {
+    request.tools.clear();
+    request
+}
+
+/// What stands beside the instructions where a form is told in words.
+fn form_in_words(schema: &Value) -> String {
+    format!(
+        "Be brief.\n\nYour final answer must be one JSON value that fits this JSON Schema, without any other words and \
+         without a code fence:\n{schema}"
+    )
 }
 
 fn user(text: &str) -> Message {

@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 
 use pagehand::protocol::{ContextItem, Message, ModelErrorKind};
+use pagehand::providers::{Api, Vendor};
 use serde_json::{Value, json};
 
-use super::{answer, body, check_bytes, check_file, error_in, heard, request, result, user};
+use super::threads::check_back;
+use super::{
+    answer, asked, attached, body, check_bytes, check_file, city, error_in, followed, form_in_words, formed, heard,
+    here, no_arguments, refusal, request, result, there, user, without_tools,
+};
 use crate::support::whole_and_in_pieces;
 
 const VENDOR: &str = "openai_compatible";
@@ -227,6 +232,95 @@ fn every_shape_of_an_error_is_found() {
     }
 }
 
+#[test]
+fn arguments_that_are_odd_are_handed_on_as_they_came() {
+    check(
+        "args_double_encoded",
+        &["call 0 get_weather id=call_a", r#"args 0 "{\"city\":\"Oslo\"}""#, "call- 0", "finish calls"],
+    );
+    check("args_null", &["call 0 get_weather id=call_a", "args 0 null", "call- 0", "finish calls"]);
+    check(
+        "name_null_later",
+        &["call 0 get_weather id=call_a", r#"args 0 {"city":"#, r#"args 0 "Oslo"}"#, "call- 0", "finish calls"],
+    );
+    check("args_cut_eof", &["text+", "text Hm.", "text-", "call 0 get_weather id=call_a", r#"args 0 {"city":"Os"#]);
+}
+
+#[test]
+fn comments_are_skipped_and_an_error_behind_them_is_found() {
+    check("openrouter_comment_and_error", &["text+", "text Hi.", "error upstream: Upstream broke."]);
+}
+
+#[test]
+fn content_in_parts_is_words_and_thoughts() {
+    check("mistral_parts", &["reasoning+", "reasoning Hm.", "reasoning-", "text+", "text Hi.", "text-", "finish done"]);
+}
+
+// ---- back again ----
+
+fn back(vendor: &str, name: &str, expected: &Value) {
+    check_back(vendor, &format!("openai_chat/{name}.sse"), expected);
+}
+
+const OSLO_SENT: &str = r#"{"city":"Oslo"}"#;
+
+#[test]
+fn thoughts_go_back_to_who_wants_them_in_its_own_field() {
+    let call =
+        json!({ "id": "call_a", "type": "function", "function": { "name": "get_weather", "arguments": OSLO_SENT } });
+    for (vendor, expected) in [
+        (
+            "deepseek",
+            json!([{ "role": "assistant", "content": "Hi.", "reasoning_content": "One.Two.", "tool_calls": [call] }]),
+        ),
+        ("openai_compatible", json!([{ "role": "assistant", "content": "Hi.", "tool_calls": [call] }])),
+    ] {
+        back(vendor, "reasoning_twice", &expected);
+    }
+    back(
+        "openrouter",
+        "reasoning_details",
+        &json!([{
+            "role": "assistant", "content": "Checking.", "tool_calls": [call],
+            "reasoning_details": [
+                { "type": "reasoning.text", "text": "Two tools.", "index": 0, "format": "anthropic-claude-v1", "signature": "SEALED-1" },
+                { "type": "reasoning.encrypted", "data": "SEALED-2", "id": "x", "index": 1 },
+            ],
+        }]),
+    );
+}
+
+#[test]
+fn what_stands_beside_a_call_goes_back_beside_it() {
+    let call = |id: &str, city: &str| {
+        let arguments = json!({ "city": city }).to_string();
+        json!({ "id": id, "type": "function", "function": { "name": "get_weather", "arguments": arguments } })
+    };
+    let mut signed = call("call_a", "Oslo");
+    signed["extra_content"] = json!({ "google": { "thought_signature": "SEALED-g" } });
+    back(
+        "gemini_openai",
+        "extra_content",
+        &json!([{ "role": "assistant", "content": "", "tool_calls": [signed, call("call_b", "Rome")] }]),
+    );
+}
+
+#[test]
+fn kimis_own_ids_go_back_as_they_were() {
+    let call = |id: &str, name: &str, arguments: &str| json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } });
+    back(
+        "kimi",
+        "kimi",
+        &json!([{
+            "role": "assistant", "content": "Checking both.", "reasoning_content": "Two tools.",
+            "tool_calls": [
+                call("functions.get_weather:0", "get_weather", OSLO_SENT),
+                call("functions.get_time:1", "get_time", r#"{"zone":"x"}"#),
+            ],
+        }]),
+    );
+}
+
 // ---- encode ----
 
 fn sent(messages: Vec<Message>) -> Vec<Value> {
@@ -252,6 +346,7 @@ fn a_request_is_written_exactly() {
                 { "id": "one", "type": "function", "function": { "name": "get_weather", "arguments": "{\"city\":\"Oslo\"}" } }] },
             { "role": "tool", "tool_call_id": "one", "content": "4" },
             { "role": "assistant", "content": "Cold." },
+            { "role": "user", "content": "[Go on.]" },
         ],
         "tools": [{ "type": "function", "function": {
             "name": "get_weather", "description": "Reads the weather.", "parameters": { "type": "object" } } }],
@@ -347,4 +442,146 @@ fn results_stay_with_their_own_call() {
     let missing = contents(vec![answer("", &[("one", "{}")]), answer("", &[("one", "{}")]), result("one", "2")]);
     assert!(missing[0].as_str().unwrap().contains("no result was produced"), "{missing:?}");
     assert_eq!(missing[1], "2");
+}
+
+fn tools() -> Value {
+    json!([
+        { "type": "function", "function": { "name": "get_weather", "description": "Reads the weather.", "parameters": city() } },
+        { "type": "function", "function": { "name": "get_time", "description": "Reads the clock.", "parameters": no_arguments() } },
+    ])
+}
+
+#[test]
+fn several_calls_are_welcome_where_that_may_be_said() {
+    for vendor in Vendor::all().iter().filter(|vendor| vendor.api == Api::ChatCompletions) {
+        let mut expected = json!({
+            "model": "small", "stream": true, "stream_options": { "include_usage": true }, "tools": tools(),
+            "messages": [{ "role": "system", "content": "Be brief." }, { "role": "user", "content": "Weather and time?" }],
+        });
+        if !matches!(vendor.name, "gemini_openai" | "deepseek" | "kimi") {
+            expected["parallel_tool_calls"] = json!(true);
+        }
+        assert_eq!(body(vendor.name, &asked()), expected, "{}", vendor.name);
+    }
+}
+
+#[test]
+fn two_results_follow_their_calls_under_ids_that_the_vendor_takes() {
+    let sixty = "x".repeat(60);
+    let cases = [
+        ("openai_chat", ["call_a", "functions.get_time:1"], Some(["call_a", "functions.get_time:1"])),
+        ("openai_chat", [&sixty, "aB3dE6gH9"], None),
+        ("mistral", ["call_a", "aB3dE6gH9"], None),
+        ("mistral", ["aB3dE6gH8", "aB3dE6gH9"], Some(["aB3dE6gH8", "aB3dE6gH9"])),
+        ("kimi", ["call_a", "toolu_b"], Some(["functions.get_weather:0", "functions.get_time:1"])),
+        ("deepseek", ["call_a", "toolu_b"], Some(["call_a", "toolu_b"])),
+        ("gemini_openai", ["call_a", "toolu_b"], Some(["call_a", "toolu_b"])),
+    ];
+    for (vendor, given, expected) in cases {
+        let messages = body(vendor, &followed(Some(given)))["messages"].clone();
+        let ids = expected
+            .map(|ids| ids.map(str::to_owned))
+            .unwrap_or_else(|| [0, 1].map(|at| messages[2]["tool_calls"][at]["id"].as_str().unwrap().to_owned()));
+        let mut said = json!({ "role": "assistant", "content": "Checking both.", "tool_calls": [
+            { "id": ids[0], "type": "function", "function": { "name": "get_weather", "arguments": "{\"city\":\"Oslo\"}" } },
+            { "id": ids[1], "type": "function", "function": { "name": "get_time", "arguments": "{}" } },
+        ] });
+        if matches!(vendor, "deepseek" | "kimi") {
+            said["reasoning_content"] = json!("");
+        }
+        if vendor == "gemini_openai" {
+            said["tool_calls"][0]["extra_content"] =
+                json!({ "google": { "thought_signature": "skip_thought_signature_validator" } });
+        }
+        let expected = json!([
+            { "role": "system", "content": "Be brief." },
+            { "role": "user", "content": "Weather and time?" },
+            said,
+            { "role": "tool", "tool_call_id": ids[0], "content": "{\"tempC\":4}" },
+            { "role": "tool", "tool_call_id": ids[1], "content": "no clock" },
+        ]);
+        assert_eq!(messages, expected, "{vendor} {given:?}");
+        let length = if vendor == "mistral" { 9 } else { 40 };
+        assert!(ids[0] != ids[1] && ids.iter().all(|id| id.len() <= length), "{vendor}: {ids:?}");
+    }
+    assert_eq!(body(VENDOR, &followed(None))["messages"][2]["tool_calls"][0]["id"], "local0");
+}
+
+#[test]
+fn files_are_parts_of_the_content_and_texts_are_words() {
+    let files = [
+        here("a.png", "image/png"),
+        there("b.png", "image/png"),
+        here("c.pdf", "application/pdf"),
+        here("d.wav", "audio/wav"),
+        here("e.mp3", "audio/mpeg"),
+        here("f.yaml", "application/yaml"),
+    ];
+    let expected = json!([
+        { "type": "text", "text": "Look." },
+        { "type": "image_url", "image_url": { "url": "data:image/png;base64,aMOm" } },
+        { "type": "image_url", "image_url": { "url": "https://example.org/b.png" } },
+        { "type": "file", "file": { "filename": "c.pdf", "file_data": "data:application/pdf;base64,aMOm" } },
+        { "type": "input_audio", "input_audio": { "data": "aMOm", "format": "wav" } },
+        { "type": "input_audio", "input_audio": { "data": "aMOm", "format": "mp3" } },
+        { "type": "text", "text": "[f.yaml, application/yaml]\nhæ" },
+    ]);
+    assert_eq!(body("openai_chat", &attached(&files))["messages"][0]["content"], expected);
+    for (vendor, file, words) in [
+        (
+            "deepseek",
+            here("a.png", "image/png"),
+            "a.png is image/png, which DeepSeek does not take; it takes text alone.",
+        ),
+        (
+            "kimi",
+            there("a.png", "image/png"),
+            "a.png stands at an address, from which Kimi fetches nothing; attach the file itself.",
+        ),
+        (
+            "groq",
+            here("c.pdf", "application/pdf"),
+            "c.pdf is application/pdf, which Groq does not take; it takes image/*.",
+        ),
+        (
+            "openai_compatible",
+            here("", "audio/wav"),
+            "The file is audio/wav, which this server does not take; it takes image/*.",
+        ),
+    ] {
+        assert_eq!(refusal(vendor, file), words);
+    }
+    let broken = ("a.txt", "text/plain", pagehand::protocol::Source::Data("/w==".into()));
+    assert_eq!(refusal(VENDOR, broken), "a.txt says that it is text/plain, but it is no UTF-8 text in base64.");
+}
+
+#[test]
+fn a_form_is_asked_for_in_the_way_of_each() {
+    let schema = |strict: bool, schema: Value| json!({ "type": "json_schema", "json_schema": { "name": "weather", "schema": schema, "strict": strict } });
+    let words = json!({ "role": "system", "content": form_in_words(&city()) });
+    let plain = json!({ "role": "system", "content": "Be brief." });
+    for vendor in Vendor::all().iter().filter(|vendor| vendor.api == Api::ChatCompletions) {
+        let alone = body(vendor.name, &formed(without_tools(asked()), city()));
+        let beside = body(vendor.name, &formed(asked(), city()));
+        let (alone, beside) =
+            ((&alone["response_format"], &alone["messages"][0]), (&beside["response_format"], &beside["messages"][0]));
+        let by_schema = schema(true, city());
+        let object = json!({ "type": "json_object" });
+        let expected = match vendor.name {
+            "openai_chat" | "mistral" => [(&by_schema, &plain), (&by_schema, &plain)],
+            "deepseek" | "kimi" | "dashscope" => [(&object, &words), (&Value::Null, &words)],
+            "openai_compatible" => [(&Value::Null, &words), (&Value::Null, &words)],
+            _ => [(&by_schema, &plain), (&Value::Null, &words)],
+        };
+        assert_eq!([alone, beside], expected, "{}", vendor.name);
+    }
+    let open = body("openai_chat", &formed(without_tools(asked()), no_arguments()));
+    assert_eq!(open["response_format"], schema(false, no_arguments()));
+}
+
+#[test]
+fn an_answer_without_words_and_calls_is_no_message() {
+    let thread = vec![user("Hello."), answer("", &[]), user("Hello?")];
+    let roles: Vec<Value> = sent(thread).iter().map(|message| message["role"].clone()).collect();
+    assert_eq!(roles, ["user", "user"]);
 }

@@ -13,12 +13,16 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A recorded stream. Its first line, a comment of the event-stream grammar, says where its bytes come from.
+/// A stream. Its first line says where its bytes come from: a comment of the event-stream grammar, which stays; JSON lines
+/// have no comments, so there it is taken off.
 pub(crate) fn fixture(path: &str) -> Vec<u8> {
     let place = root().join("tests/fixtures").join(path);
     let bytes = fs::read(&place).unwrap_or_else(|why| panic!("{}: {why}", place.display()));
     assert!(bytes.starts_with(b": source: "), "{path} does not say where its bytes come from");
-    bytes
+    if !path.ends_with(".ndjson") {
+        return bytes;
+    }
+    bytes.splitn(2, |byte| *byte == b'\n').nth(1).unwrap_or_default().to_vec()
 }
 
 /// A public test suite, from the folder in `PAGEHAND_SUITES` or beside this repository; or `None`, said aloud.

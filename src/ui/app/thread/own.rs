@@ -11,7 +11,7 @@ use crate::agent::{Config, Input, Run};
 use crate::browser::{
     BrowserHost, Claim, Lock, OpenError, Opened, PageWord, is_online, random_seed, set_had_thread, sleep,
 };
-use crate::protocol::{Entry, Event};
+use crate::protocol::{Entry, Event, UserMessage};
 use crate::session::{Ended, Handle, Told, drive};
 use crate::ui::app::thread::{ATTEMPTS, Life, Next, Order, RELEASE_MS};
 use crate::ui::words;
@@ -161,13 +161,13 @@ impl Life {
 
     fn say_again_unwritten(&self, unwritten: &[Entry]) {
         let said = unwritten.iter().rev().find_map(|entry| match entry {
-            Entry::RunStart { message, .. } => message.as_ref().map(|(_, text)| text.clone()),
+            Entry::RunStart { message, .. } => message.as_ref().map(UserMessage::prompt),
             _ => None,
         });
         // Handed over with the other lines where they could not be kept; else somebody else has the line's place.
         let taken = self.journal.is_taken();
-        if let (Some(text), true, Some(handle)) = (said, taken, &self.stopping) {
-            handle.say_again(vec![Input::UserMessage(text)]);
+        if let (Some(prompt), true, Some(handle)) = (said, taken, &self.stopping) {
+            handle.say_again(vec![Input::UserMessage(prompt)]);
         }
     }
 }

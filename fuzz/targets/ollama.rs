@@ -1,0 +1,5 @@
+#![no_main]
+
+mod common;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| common::vendor("ollama", bytes));

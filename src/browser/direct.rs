@@ -1,0 +1,166 @@
+//! A model's server, asked by the page itself: one on this machine, or with the user's own key. Knows nothing of the loop.
+//!
+//! The key is in this page's memory, and where the user wants that, in this browser's storage. It goes into the head of
+//! the requests and nowhere else: no log, no error, no event, no journal.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::stream::LocalBoxStream;
+use gloo_net::http::Method;
+use serde_json::{Map, Value};
+
+use crate::browser::answer::{Decode, answer};
+use crate::browser::fetch::{Reply, send};
+use crate::browser::{Answers, ModelInfo};
+use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
+use crate::providers::{Api, Decoder, Target, Vendor, error};
+
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+// Vendors that answer nobody without a key have their address elsewhere than on this machine.
+const LOCAL: [&str; 4] = ["http://localhost", "http://127.0.0.1", "http://[::1]", "http://0.0.0.0"];
+
+/// A model that the page asks by itself.
+#[derive(Clone)]
+pub struct Direct {
+    vendor: &'static Vendor,
+    url: String,
+    model: String,
+    parameters: Map<String, Value>,
+    key: Rc<RefCell<Option<String>>>,
+}
+
+/// Why it can not be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DirectError(pub String);
+
+impl Direct {
+    /// A model by what JavaScript says of it: `{provider, url, model, parameters}`.
+    ///
+    /// # Errors
+    /// What is missing, or not known.
+    pub fn read(options: &Value) -> Result<Self, DirectError> {
+        let text = |name: &str| options.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (provider, url, model) = (text("provider"), text("url"), text("model"));
+        let vendor = match provider.as_str() {
+            "" if url.is_empty() => return Err(DirectError("a model needs a provider, or a url".to_owned())),
+            "" => Vendor::at(&url),
+            name => Vendor::find(name).ok_or_else(|| {
+                let known: Vec<&str> = Vendor::all().iter().map(|vendor| vendor.name).collect();
+                DirectError(format!("the provider \"{name}\" is not known; there are: {}", known.join(", ")))
+            })?,
+        };
+        if url.is_empty() && vendor.url.is_none() {
+            return Err(DirectError(format!("the provider \"{provider}\" needs a url")));
+        }
+        if model.is_empty() {
+            return Err(DirectError("a model needs its name: model".to_owned()));
+        }
+        let url = if url.is_empty() { vendor.url.unwrap_or_default().to_owned() } else { url };
+        let parameters = options.get("parameters").and_then(Value::as_object).cloned().unwrap_or_default();
+        Ok(Self { vendor, url, model, parameters, key: Rc::default() })
+    }
+
+    /// Gives it the key, or takes it back.
+    pub fn set_key(&self, key: Option<String>) {
+        *self.key.borrow_mut() = key.filter(|key| !key.trim().is_empty());
+    }
+
+    /// Whether it answers nobody without a key, and has none.
+    #[must_use]
+    pub fn wants_key(&self) -> bool {
+        self.key.borrow().is_none() && !LOCAL.iter().any(|place| self.url.starts_with(place))
+    }
+
+    /// Where its key is kept, if the user wants that.
+    #[must_use]
+    pub fn key_name(&self) -> String {
+        format!("pagehand.key:{}", origin(&self.url))
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn vendor(&self) -> &'static Vendor {
+        self.vendor
+    }
+
+    /// As a user may choose it.
+    #[must_use]
+    pub fn info(&self) -> ModelInfo {
+        let media = &self.vendor.media;
+        ModelInfo {
+            name: self.model.clone(),
+            label: format!("{}, asked by this page", self.model),
+            files: media.types.iter().map(|kind| (*kind).to_owned()).collect(),
+            max_file_bytes: media.max_bytes as u64,
+        }
+    }
+
+    /// What asks it.
+    #[must_use]
+    pub fn answers(&self) -> Answers {
+        let direct = self.clone();
+        Rc::new(move |request| direct.call_model(request))
+    }
+
+    fn call_model(&self, request: &ModelRequest) -> LocalBoxStream<'static, ModelEvent> {
+        let key = self.key.borrow().clone();
+        let target = Target::new(self.vendor, &self.url, &self.model, self.parameters.clone(), key.as_deref());
+        let decoder = target.decoder(request);
+        let (request, url) = (request.clone(), self.url.clone());
+        let opening = async move { ask(&target, &request, &url, key.as_deref()).await };
+        answer(Box::pin(opening), Box::new(decoder))
+    }
+}
+
+async fn ask(target: &Target, request: &ModelRequest, url: &str, key: Option<&str>) -> Result<Reply, ModelError> {
+    let post = target.write(request)?;
+    let mut headers = post.headers.clone();
+    if target.vendor().api == Api::Messages {
+        // It answers a page only where the page says that it knows what it does.
+        headers.push(("anthropic-dangerous-direct-browser-access", "true"));
+    }
+    let key_header = key.map(|key| format!("{}{key}", post.key.1));
+    if let Some(value) = &key_header {
+        headers.push((post.key.0, value));
+    }
+    let mut reply = send(Method::POST, &post.url, &headers, Some(post.body)).await.map_err(|()| {
+        let words = format!(
+            "The model's server at {} can not be reached from this page. Check that it is running, and that it lets this \
+             page's origin ask it (CORS).",
+            origin(url)
+        );
+        ModelError::new(ModelErrorKind::Network, words)
+    })?;
+    if (200..300).contains(&reply.status) {
+        return Ok(reply);
+    }
+    let advice = reply.retry_advice();
+    let body = reply.text(MAX_ERROR_BYTES).await.unwrap_or_default();
+    let mut error = error::of_answer(reply.status, advice, &body);
+    if let Some(key) = key {
+        error.message = error.message.replace(key, "[key]");
+    }
+    Err(error)
+}
+
+// An address without its path.
+fn origin(url: &str) -> &str {
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..].find('/').map_or(url.len(), |at| start + at);
+    &url[..end]
+}
+
+impl Decode for Decoder {
+    fn push(&mut self, bytes: &[u8]) {
+        Self::push(self, bytes);
+    }
+
+    fn finish(&mut self) {
+        Self::finish(self);
+    }
+
+    fn next(&mut self) -> Option<ModelEvent> {
+        Self::next(self)
+    }
+}

@@ -1,0 +1,60 @@
+//! Where a user gives their own key for a model that the page asks. Knows nothing of where it is kept.
+
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
+
+use crate::protocol::{EndReason, ModelErrorKind};
+use crate::ui::App;
+use crate::ui::node::{Child, Place, live, node, nothing};
+
+/// The form; nothing where no key is wanted.
+pub(super) fn key_form(app: &App) -> AnyView {
+    let app = app.clone();
+    live(move || {
+        let refused = app
+            .store
+            .ended
+            .with(|ended| matches!(ended, Some(EndReason::Error(error)) if error.kind == ModelErrorKind::Auth));
+        let Some(whose) = app.store.wants_key.get().or_else(|| refused_by(&app, refused)) else { return nothing() };
+        let (key, keep) = (Place::new(), Place::new());
+        let given = app.clone();
+        let field = node("input")
+            .attr("id", "pagehand-key")
+            .attr("type", "password")
+            .attr("autocomplete", "off")
+            .attr("spellcheck", "false")
+            .attr("aria-describedby", "pagehand-key-note")
+            .place(key);
+        let keep_it =
+            node("label").child(node("input").attr("type", "checkbox").place(keep)).child(" Keep it in this browser");
+        let note =
+            "It is sent to the model's server alone. Scripts of this page could read it: give it to pages you trust.";
+        node("form")
+            .class("key")
+            .attr("part", "key")
+            .on("submit", move |event| {
+                event.prevent_default();
+                let Some(field) = input(key) else { return };
+                let keep = input(keep).is_some_and(|keep| keep.checked());
+                let value = field.value();
+                field.set_value("");
+                given.give_key(Some(value).filter(|value| !value.trim().is_empty()), keep);
+            })
+            .child(node("label").attr("for", "pagehand-key").child(format!("Your key for {whose}")))
+            .child(field)
+            .child(keep_it)
+            .child(node("p").attr("id", "pagehand-key-note").child(note))
+            .child(node("button").attr("type", "submit").child("Use this key"))
+            .view()
+    })
+}
+
+// A key that its server does not take may be mistyped.
+fn refused_by(app: &App, refused: bool) -> Option<String> {
+    app.store.direct.get().filter(|direct| refused && direct.name != "prompt_api").map(|direct| direct.label)
+}
+
+fn input(place: Place) -> Option<HtmlInputElement> {
+    place.get_untracked()?.dyn_into().ok()
+}
