@@ -115,7 +115,7 @@ const RESPONSES = [
   },
   {
     name: 'a search of its own, then words',
-    bytes: sse(created, added(0, { type: 'web_search_call', id: 'ws_0', status: 'in_progress' }), { type: 'response.web_search_call.searching', item_id: 'ws_0', output_index: 0 }, done(0, { type: 'web_search_call', id: 'ws_0', status: 'completed', action: { type: 'search', query: 'Oslo' } }), ...said(1, text('Cold.')), completed([{ type: 'web_search_call', id: 'ws_0', status: 'completed' }, message(1, [text('Cold.')])])),
+    bytes: sse(created, added(0, { type: 'web_search_call', id: 'ws_0', status: 'in_progress' }), { type: 'response.web_search_call.searching', item_id: 'ws_0', output_index: 0 }, done(0, { type: 'web_search_call', id: 'ws_0', status: 'completed', action: { type: 'search', query: 'Oslo' } }), ...said(1, text('Cold.')), completed([{ type: 'web_search_call', id: 'ws_0', status: 'completed', action: { type: 'search', query: 'Oslo' } }, message(1, [text('Cold.')])])),
     says: { text: 'Cold.', calls: [], finish: 'done' },
   },
   {

@@ -190,7 +190,7 @@ function gemini(random, { parts, finish, usage }) {
   };
   const pieces = parts.flatMap((part) => {
     if (part.kind === 'call') return [{ functionCall: { id: part.id, name: part.name, ...(Object.keys(part.arguments).length || random.often() ? { args: part.arguments } : {}) }, ...(random.often() ? { thoughtSignature: 'QUJD' } : {}) }];
-    return random.pieces(part.text).map((text) => ({ text, ...(part.kind === 'reasoning' ? { thought: true } : {}) }));
+    return random.pieces(part.text).map((text) => ({ text, ...(part.kind === 'reasoning' ? { thought: true } : {}), ...(random.often(0.1) ? { thoughtSignature: random.letters(8) } : {}) }));
   });
   const chunks = [];
   while (pieces.length) chunks.push(pieces.splice(0, random.between(1, 3)));

@@ -69,6 +69,7 @@ async function responses(url) {
     reasoning: of('reasoning').map((item) => [...item.summary, ...(item.content ?? [])].map((part) => part.text).join('\n\n')).join(''),
     calls,
     finish: finishOf(response, calls),
+    again: response.output,
     usage: usage && {
       input: usage.input_tokens, output: usage.output_tokens, cached: usage.input_tokens_details?.cached_tokens ?? 0,
       reasoning: usage.output_tokens_details?.reasoning_tokens ?? 0,
@@ -93,6 +94,7 @@ async function messages(url) {
     reasoning: message.content.map((block) => (block.type === 'thinking' ? block.thinking : '')).join(''),
     calls: message.content.filter((block) => block.type === 'tool_use').map(({ id, name, input }) => ({ id, name, arguments: parsed(input) })),
     finish: STOP[message.stop_reason] ?? message.stop_reason,
+    again: message.content,
     usage: {
       input: usage.input_tokens + (usage.cache_creation_input_tokens ?? 0) + (usage.cache_read_input_tokens ?? 0), output: usage.output_tokens,
       cached: usage.cache_read_input_tokens ?? 0, reasoning: usage.output_tokens_details?.thinking_tokens ?? 0,
@@ -105,7 +107,10 @@ const BLOCKED = /^(SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED_CONTENT|SPII)
 
 async function gemini(url) {
   const said = { text: '', reasoning: '', calls: [], finish: null, usage: null };
+  const again = [];
   for await (const chunk of await google(url).models.generateContentStream({ model: 'small', contents: USER })) {
+    // Its `Chat` keeps nothing of an answer with an empty chunk in it, so what would go back is what came.
+    again.push(...(chunk.candidates ?? []).slice(0, 1).map((candidate) => candidate.content ?? {}));
     said.text += chunk.text ?? '';
     for (const part of chunk.candidates?.[0]?.content?.parts ?? []) if (part.thought) said.reasoning += part.text ?? '';
     for (const call of chunk.functionCalls ?? []) said.calls.push({ id: call.id ?? null, name: call.name, arguments: parsed(call.args) });
@@ -123,7 +128,7 @@ async function gemini(url) {
   if (said.finish === 'STOP') said.finish = said.calls.length ? 'calls' : 'done';
   if (said.finish === 'MAX_TOKENS') said.finish = 'length';
   if (BLOCKED.test(said.finish)) said.finish = 'refused';
-  return said;
+  return { ...said, again };
 }
 
 const STATUS = { completed: 'done', requires_action: 'calls', incomplete: 'length', budget_exceeded: 'length' };
@@ -184,7 +189,13 @@ const READERS = { openai_chat: chat, openai_responses: responses, anthropic: mes
 export const APIS = Object.keys(READERS);
 
 /** What the SDK of an API makes of the server at `url`. One that hangs is an error after 10 s. */
-export function party(api, url) {
+export async function party(api, url) {
+  const { again, ...said } = await whole(api, url);
+  return said;
+}
+
+/** The same, with `again`: what the SDK would send back as the model's answer. */
+export function whole(api, url) {
   const late = new Promise((resolve) => setTimeout(() => resolve({ error: 'it hangs' }), 10_000).unref());
   return silently(async () => {
     const said = await Promise.race([READERS[api](url), late]);
