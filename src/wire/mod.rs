@@ -2,5 +2,6 @@
 
 pub mod backoff;
 pub mod frames;
+pub mod halves;
 pub mod retry;
 pub mod sse;

@@ -35,11 +35,17 @@ fn stream(api: &str) -> Vec<u8> {
     for at in 0..PIECES {
         let word = [" the", " order", " is", " on its", " way", ",", " \"soon\"", " é"][at % 8];
         out.push_str(&match api {
-            "openai_chat" => format!("data: {}\n\n", json!({
+            "openai_chat" => format!(
+                "data: {}\n\n",
+                json!({
                 "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_790_000_000, "model": "m",
-                "choices": [{ "index": 0, "delta": { "content": word }, "finish_reason": null }] })),
-            "anthropic" => format!("event: content_block_delta\ndata: {}\n\n", json!({
-                "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": word } })),
+                "choices": [{ "index": 0, "delta": { "content": word }, "finish_reason": null }] })
+            ),
+            "anthropic" => format!(
+                "event: content_block_delta\ndata: {}\n\n",
+                json!({
+                "type": "content_block_delta", "index": 0, "delta": { "type": "text_delta", "text": word } })
+            ),
             _ => encoder.encode(ModelEvent::TextDelta(word.to_owned())),
         });
     }
@@ -69,7 +75,9 @@ fn ours(api: &str, bytes: &[u8]) -> usize {
         let target = Target::new(Vendor::find(api).unwrap(), "", "m", Map::new(), None);
         let mut decoder = target.decoder(&request());
         if api == "anthropic" {
-            decoder.push(b"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\"}}\n\n");
+            decoder.push(
+                b"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\"}}\n\n",
+            );
         }
         for piece in bytes.chunks(PIECE) {
             decoder.push(piece);

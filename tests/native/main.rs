@@ -29,6 +29,7 @@ mod gateway_openapi;
 mod gateway_replay;
 #[cfg(feature = "gateway")]
 mod gateway_support;
+mod halves;
 mod history;
 mod journal;
 mod limits;

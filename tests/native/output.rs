@@ -183,14 +183,20 @@ fn tokens_are_added_up_with_those_of_the_cache_and_of_thinking() {
     world.step(&[("a", "weather_read", OSLO)]);
     world.works("weather_read", &json!(4));
     world.model(ModelEvent::Usage(usage(20, 3, 10, 0)));
-    let told =
-        world.events.iter().rev().find_map(|event| if let Event::Usage { run, .. } = event { Some(*run) } else { None });
+    let told = world
+        .events
+        .iter()
+        .rev()
+        .find_map(|event| if let Event::Usage { run, .. } = event { Some(*run) } else { None });
     assert_eq!(told, Some(usage(30, 8, 10, 2)));
     // What a reload reads of the steps before.
     world.reload();
     world.give(Input::Resume);
     world.model(ModelEvent::Usage(usage(1, 1, 1, 1)));
-    let told =
-        world.events.iter().rev().find_map(|event| if let Event::Usage { run, .. } = event { Some(*run) } else { None });
+    let told = world
+        .events
+        .iter()
+        .rev()
+        .find_map(|event| if let Event::Usage { run, .. } = event { Some(*run) } else { None });
     assert_eq!(told, Some(usage(11, 6, 1, 3)));
 }
