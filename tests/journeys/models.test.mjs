@@ -33,6 +33,7 @@ const MODELS = [
   { name: 'home', provider: 'ollama', path: '' },
 ];
 
+// Every vendor's model behind one gateway; `more` is put behind the others in its file.
 async function several(hold, more = '') {
   const port = await freePort();
   hold(await startMock(port, FIXTURES));
@@ -42,7 +43,8 @@ async function several(hold, more = '') {
     `[[model]]\nname = "${name}"\nlabel = "The ${name} model"\nprovider = "${provider}"\nmodel = "gpt-4o"\nurl = "http://127.0.0.1:${port}${path}"\nkey_env = "MOCK_KEY"\n`);
   const file = join(folder, 'models.toml');
   await writeFile(file, tables.join('\n') + more);
-  const gateway = hold({ ...(await startGateway({ env: { MOCK_KEY: 'sk-mock' }, args: ['--models', file] })), stop() { return this.kill(); } });
+  const gateway = await startGateway({ env: { MOCK_KEY: 'sk-mock' }, args: ['--models', file] });
+  hold({ stop: gateway.kill });
   return { gateway, port };
 }
 
@@ -69,8 +71,7 @@ journey('one thread, a model of another vendor for each question: calls of both 
 });
 
 journey('a model that can not be reached: another answers in its place, and none does for a name nobody knows', { gateway: false }, async ({ page, hand, hold }) => {
-  const dead = await freePort();
-  const { gateway } = await several(hold, `\n[[model]]\nname = "dead"\nmodel = "m"\nurl = "http://127.0.0.1:${dead}"\nfallback = ["claude"]\n`);
+  const { gateway } = await several(hold, `\n[[model]]\nname = "dead"\nmodel = "m"\nurl = "http://127.0.0.1:1"\nfallback = ["claude"]\n`);
   await page.goto(gateway.url);
   await hand.open();
   await page.getByRole('combobox', { name: 'Model' }).selectOption('dead');

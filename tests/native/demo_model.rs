@@ -638,5 +638,6 @@ fn an_answer_of_a_given_form_fits_it() {
         },
     }));
     assert!(value["answer"].as_str().unwrap().len() > 10, "{value}");
+    assert_eq!(value["how"], 1042, "a number is asked for behind the words");
     assert_eq!(asked(json!({ "type": "integer" })), 1042, "the first number of what it says");
 }
