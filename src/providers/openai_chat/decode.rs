@@ -23,7 +23,7 @@ pub(in crate::providers) struct Chat {
 
 impl Chat {
     pub(in crate::providers) fn new(vendor: &Vendor) -> Self {
-        let wants_thoughts = vendor.reasoning.is_some();
+        let wants_thoughts = vendor.thoughts.is_some();
         Self { slots: Slots::default(), finish: None, wants_thoughts, details: Vec::new() }
     }
 

@@ -5,6 +5,8 @@
 mod anthropic;
 mod gemini;
 mod gemini_interactions;
+mod mutations;
+mod names;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
