@@ -252,12 +252,13 @@ static VENDORS: &[Vendor] = &[
         media: IMAGES,
         ..COMPATIBLE
     },
+    // An empty thought may count as none: HKUDS/nanobot#946.
     Vendor {
         name: "deepseek",
         label: "DeepSeek",
         url: Some("https://api.deepseek.com"),
         provider: Some("deepseek"),
-        thoughts: Some(("reasoning_content", "")),
+        thoughts: Some(("reasoning_content", " ")),
         parallel: false,
         output: Output::Object,
         media: Media::NONE,

@@ -16,7 +16,7 @@
 //! | finish `null` to the end, only `[DONE]` | vLLM | `[DONE]` is an end, too |
 //! | `{"error": …}`, `{"object":"error"}`, `[{"error": …}]` inside a 200 | OpenRouter, vLLM, Gemini | an error, in the server's words (`providers::error`) |
 //! | `reasoning_details`, `extra_content` | OpenRouter, Gemini's compat endpoint | sealed, and sent back on the same route |
-//! | thoughts must come back | DeepSeek, Kimi | sealed and sent back; an empty text, or a blank for Kimi, where they were another's |
+//! | thoughts must come back | DeepSeek, Kimi | sealed and sent back; a blank where they were another's, for an empty text is none |
 //! | an unknown field is refused, `stream_options` too; no user right behind results | Mistral | columns of `vendor` |
 //! | `content` is a list of parts | Mistral's thinking models | words and thoughts |
 //! | comment lines, no blank line at the end | OpenRouter, DeepSeek / many | the event-stream decoder's business |

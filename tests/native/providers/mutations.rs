@@ -121,7 +121,7 @@ fn check(events: &[ModelEvent]) -> Result<(), TestCaseError> {
             ModelEvent::TextStart => prop_assert_eq!(part.replace("text"), None, "{:?}", events),
             ModelEvent::ReasoningStart => prop_assert_eq!(part.replace("reasoning"), None, "{:?}", events),
             ModelEvent::TextDelta(_) | ModelEvent::TextEncrypted(_) => {
-                prop_assert_eq!(part, Some("text"), "{:?}", events)
+                prop_assert_eq!(part, Some("text"), "{:?}", events);
             }
             ModelEvent::ReasoningDelta(_) | ModelEvent::ReasoningEncrypted(_) => {
                 prop_assert_eq!(part, Some("reasoning"), "{:?}", events);
