@@ -15,6 +15,7 @@
 //! | finish `stop` although there are calls, or a call-less `tool_calls` | Gemini, LM Studio | the loop goes by the calls |
 //! | finish `null` to the end, only `[DONE]` | vLLM | `[DONE]` is an end, too |
 //! | `{"error": …}`, `{"object":"error"}`, `[{"error": …}]` inside a 200 | OpenRouter, vLLM, Gemini | an error, in the server's words (`providers::error`) |
+//! | finish `error`, an error in the choice, `native_finish_reason` says that a call was broken | OpenRouter | an error |
 //! | `reasoning_details`, `extra_content` | OpenRouter, Gemini's compat endpoint | sealed, and sent back on the same route |
 //! | thoughts must come back | DeepSeek, Kimi | sealed and sent back; a blank where they were another's, for an empty text is none |
 //! | an unknown field is refused, `stream_options` too; no user right behind results | Mistral | columns of `vendor` |

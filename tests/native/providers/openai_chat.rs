@@ -152,6 +152,11 @@ fn every_form_of_an_end_is_an_end() {
 fn an_error_inside_the_stream_is_an_error_in_the_servers_words() {
     check("error_openrouter", &["text+", "text Hi.", "error rate_limit: Rate limited."]);
     check("error_vllm", &["text+", "text Hi.", "error upstream: Out of memory."]);
+    let broken = "error upstream: The model wrote a call that its server can not read.";
+    check("malformed_native", &["text+", "text Hm.", broken]);
+    check("error_in_choice", &["text+", "text Hi.", "error rate_limit: Slow down."]);
+    let unnamed = "error upstream: The model's server broke off with an error, and did not say which.";
+    check("finish_error", &["text+", "text Hi.", unnamed]);
     check("error_gemini", &["error bad_request: Bad function name."]);
 }
 
@@ -216,6 +221,15 @@ fn every_shape_of_an_error_is_found() {
         (json!({ "error": "m" }), Upstream, "m"),
         (json!({ "object": "error", "message": "m", "code": 400 }), BadRequest, "m"),
         (json!([{ "error": { "message": "m", "code": 503 } }]), Upstream, "m"),
+        (
+            json!({ "object": "error", "type": "invalid_request_error", "code": null, "message": { "detail": [
+                { "type": "extra_forbidden", "loc": ["body", "messages", 0, "x"], "msg": "Not permitted" },
+                { "loc": ["body", "y"], "msg": "Nor this" },
+            ] } }),
+            BadRequest,
+            "body.messages.0.x: Not permitted; body.y: Nor this",
+        ),
+        (json!({ "error": { "message": { "message": "m" }, "code": 400 } }), BadRequest, "m"),
         (json!({ "error": {} }), Upstream, "the model's server reported an error without a message"),
     ];
     for (body, kind, words) in cases {
