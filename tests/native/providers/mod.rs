@@ -13,6 +13,7 @@ mod openai_responses;
 mod retry_evidence;
 mod rules;
 mod switching;
+mod target;
 mod threads;
 mod transport;
 
