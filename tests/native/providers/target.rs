@@ -10,27 +10,29 @@ fn post(vendor: &str, url: &str, model: &str, parameters: &Value) -> Post {
     Target::new(Vendor::find(vendor).unwrap(), url, model, parameters, Some("key")).write(&asked()).unwrap()
 }
 
+/// A vendor; its address, head and place for the key.
+type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], (&'a str, &'a str));
+
 #[test]
 fn every_api_has_its_address_its_head_and_its_place_for_the_key() {
     let google = "https://generativelanguage.googleapis.com/v1beta";
     let generate = format!("{google}/models/small:streamGenerateContent?alt=sse");
     let interactions = format!("{google}/interactions");
-    let cases: [(&str, &str, &str, &[(&str, &str)], (&str, &str)); 6] = [
-        ("openai_chat", "", "https://api.openai.com/v1/chat/completions", &[], ("authorization", "Bearer ")),
-        ("openai_responses", "", "https://api.openai.com/v1/responses", &[], ("authorization", "Bearer ")),
+    let cases: [Case<'_>; 6] = [
+        ("openai_chat", "https://api.openai.com/v1/chat/completions", &[], ("authorization", "Bearer ")),
+        ("openai_responses", "https://api.openai.com/v1/responses", &[], ("authorization", "Bearer ")),
         (
             "anthropic",
-            "",
             "https://api.anthropic.com/v1/messages",
             &[("anthropic-version", "2023-06-01")],
             ("x-api-key", ""),
         ),
-        ("gemini", "", &generate, &[], ("x-goog-api-key", "")),
-        ("gemini_interactions", "", &interactions, &[("api-revision", "2026-05-20")], ("x-goog-api-key", "")),
-        ("ollama", "", "http://localhost:11434/api/chat", &[], ("authorization", "Bearer ")),
+        ("gemini", &generate, &[], ("x-goog-api-key", "")),
+        ("gemini_interactions", &interactions, &[("api-revision", "2026-05-20")], ("x-goog-api-key", "")),
+        ("ollama", "http://localhost:11434/api/chat", &[], ("authorization", "Bearer ")),
     ];
-    for (vendor, url, address, head, key) in cases {
-        let post = post(vendor, url, "small", &Value::Null);
+    for (vendor, address, head, key) in cases {
+        let post = post(vendor, "", "small", &Value::Null);
         assert_eq!((post.url.as_str(), post.headers.as_slice(), post.key), (address, head, key), "{vendor}");
         assert!(!post.body.contains("\"key\""), "{vendor}");
         // An address that names the endpoint already, or ends in a slash.
@@ -50,7 +52,7 @@ fn what_is_configured_wins_and_a_null_takes_a_field_out() {
         "temperature": 0.2, "stream_options": { "include_obfuscation": false }, "parallel_tool_calls": null,
         "model": "large", "reasoning": { "effort": "low", "summary": null },
     });
-    let found: Value = serde_json::from_str(&post("openai_chat", "", "small", &parameters).body).unwrap();
+    let found: Value = serde_json::from_str(&post("openai_chat", "small", &parameters).body).unwrap();
     let mut expected = body("openai_chat", &asked());
     expected["temperature"] = json!(0.2);
     expected["stream_options"] = json!({ "include_usage": true, "include_obfuscation": false });
