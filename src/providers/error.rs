@@ -10,6 +10,9 @@
 //! | `{"event_type": "error", "error": {"code": "words", …}}` | Gemini Interactions, inside a stream |
 //! | `{"object": "error", "message", …}` | vLLM, Mistral |
 //! | `{"detail": "words"}`, `{"message": "words"}` | proxies; only where the status says that it is an error |
+//!
+//! Where words are expected may stand an object or a list with words in it, such as FastAPI's
+//! `{"detail": [{"loc": ["body", "tools"], "msg": "…"}]}` (Mistral, vLLM and others).
 
 use crate::protocol::{ModelError, ModelErrorKind};
 use crate::providers::json::{Json, field, list, text};
@@ -22,7 +25,7 @@ use crate::wire::retry::{RetryAdvice, decimal};
 pub fn of_answer(status: u16, advice: RetryAdvice, body: &str) -> ModelError {
     let body: Json<'_> = serde_json::from_str(body).unwrap_or_default();
     let told = error_in(&body).or_else(|| {
-        let words = text(&body, "detail").or_else(|| text(&body, "message"))?;
+        let words = field(&body, "detail").and_then(words_in).or_else(|| words_in(field(&body, "message")?))?;
         Some(ModelError::new(ModelErrorKind::from_status(status), words))
     });
     let retry = advice.retry.or_else(|| told.as_ref().and_then(|error| error.retry));
@@ -51,8 +54,9 @@ pub(super) fn error_in(body: &Json<'_>) -> Option<ModelError> {
 
 /// The error that an error object is.
 pub(super) fn read(error: &Json<'_>) -> ModelError {
-    let words = error.as_str().or_else(|| text(error, "message"));
-    let words = words.unwrap_or("the model's server reported an error without a message");
+    let words = error.as_str().map(str::to_owned).or_else(|| words_in(field(error, "message")?));
+    let words = words.or_else(|| words_in(field(error, "detail")?));
+    let words = words.unwrap_or_else(|| "the model's server reported an error without a message".to_owned());
     let status = ["code", "status"].iter().find_map(|name| field(error, name)?.as_u64());
     let status = status.and_then(|code| u16::try_from(code).ok());
     let named = |word: &str| ["code", "type", "status"].iter().any(|name| text(error, name) == Some(word));
@@ -74,6 +78,21 @@ pub(super) fn read(error: &Json<'_>) -> ModelError {
             named("tool_use_failed").then_some(true)
         };
     found
+}
+
+// The words of whatever stands where words are expected, with the place that they are about.
+fn words_in(value: &Json<'_>) -> Option<String> {
+    if let Some(words) = value.as_str() {
+        return Some(words.to_owned()).filter(|words| !words.is_empty());
+    }
+    if let Some(list) = value.as_array() {
+        let words: Vec<String> = list.iter().filter_map(words_in).collect();
+        return Some(words.join("; ")).filter(|words| !words.is_empty());
+    }
+    let words = ["msg", "message", "detail"].iter().find_map(|name| words_in(field(value, name)?))?;
+    let place: Vec<String> =
+        list(value, "loc").iter().map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned)).collect();
+    Some(if place.is_empty() { words } else { format!("{}: {words}", place.join(".")) })
 }
 
 use ModelErrorKind::{Auth, BadRequest, RateLimit, Upstream};

@@ -10,8 +10,8 @@ use crate::protocol::{Attachment, ModelError, ModelErrorKind, Source, UserMessag
 pub struct Media {
     /// Media types, `image/*` for all of a kind.
     pub types: &'static [&'static str],
-    /// Whether it fetches a file from an address.
-    pub urls: bool,
+    /// Those of which it fetches a file from an address; `*` for all.
+    pub urls: &'static [&'static str],
     /// The most bytes of one file.
     pub max_bytes: usize,
 }
@@ -26,15 +26,15 @@ pub(super) enum Piece<'a> {
 
 impl Media {
     /// No files at all, but those that are text.
-    pub const NONE: Self = Self { types: &[], urls: false, max_bytes: 0 };
+    pub const NONE: Self = Self { types: &[], urls: &[], max_bytes: 0 };
+}
 
-    fn takes(&self, media_type: &str) -> bool {
-        let fits = |pattern: &&str| match pattern.strip_suffix('*') {
-            Some(kind) => media_type.starts_with(kind),
-            None => *pattern == media_type,
-        };
-        self.types.iter().any(fits)
-    }
+fn is_one_of(media_type: &str, patterns: &[&str]) -> bool {
+    let fits = |pattern: &&str| match pattern.strip_suffix('*') {
+        Some(kind) => media_type.starts_with(kind),
+        None => *pattern == media_type,
+    };
+    patterns.iter().any(fits)
 }
 
 /// What the user said, in pieces, the words first. Files that are text are words, with their name.
@@ -62,13 +62,13 @@ fn piece<'a>(file: &'a Attachment, media: &Media, vendor: &str) -> Result<Piece<
             None => refuse(format!("{name} says that it is {}, but it is no UTF-8 text in base64.", file.media_type)),
         };
     }
-    if !media.takes(&file.media_type) {
+    if !is_one_of(&file.media_type, media.types) {
         let takes = if media.types.is_empty() { "text alone".to_owned() } else { media.types.join(", ") };
         return refuse(format!("{name} is {}, which {vendor} does not take; it takes {takes}.", file.media_type));
     }
-    if matches!(file.source, Source::Url(_)) && !media.urls {
+    if matches!(file.source, Source::Url(_)) && !is_one_of(&file.media_type, media.urls) {
         return refuse(format!(
-            "{name} stands at an address, from which {vendor} fetches nothing; attach the file itself."
+            "{name} stands at an address, from which {vendor} fetches no such file; attach the file itself."
         ));
     }
     if let Some(size) = file.size().filter(|size| *size > media.max_bytes) {

@@ -148,7 +148,9 @@ impl Target {
             Api::Interactions => "/interactions",
             Api::OllamaChat => "/api/chat",
             Api::GenerateContent => {
-                return format!("{base}/models/{}:streamGenerateContent?alt=sse", self.model);
+                // Google lists its models with this word before them.
+                let model = self.model.trim_start_matches("models/");
+                return format!("{base}/models/{model}:streamGenerateContent?alt=sse");
             }
         };
         if base.ends_with(end) { base.clone() } else { format!("{base}{end}") }
@@ -173,16 +175,16 @@ impl Target {
 
 // What is configured wins, down into objects; a null takes a field out.
 fn merge(body: &mut Value, more: &Value) {
-    match (body, more) {
-        (Value::Object(body), Value::Object(more)) => {
-            for (name, value) in more {
-                if value.is_null() {
-                    body.remove(name);
-                    continue;
-                }
-                merge(body.entry(name.clone()).or_insert(Value::Null), value);
-            }
+    let Value::Object(more) = more else { return more.clone_into(body) };
+    if !body.is_object() {
+        *body = Value::Object(Map::new());
+    }
+    let Value::Object(body) = body else { return };
+    for (name, value) in more {
+        if value.is_null() {
+            body.remove(name);
+        } else {
+            merge(body.entry(name.clone()).or_insert(Value::Null), value);
         }
-        (body, more) => *body = more.clone(),
     }
 }

@@ -6,9 +6,11 @@
 //! | `url` | the usual address |
 //! | `provider` | the row of `tools::portability`: what it refuses in a tool's definition |
 //! | `call_ids` | what it takes as the id of a call that is sent back |
-//! | `reasoning` | in which field thoughts must come back (Chat Completions alone) |
+//! | `thoughts` | in which field thoughts must come back (Chat Completions alone) |
 //! | `first_call` | what the first call of an answer must have where its own was lost, or was never there |
 //! | `parallel` | whether it is told that several calls are welcome |
+//! | `usage` | whether it is asked to count tokens |
+//! | `bridge` | whether the model must have a word between results and the user's next |
 //! | `output` | how it is asked for an answer of a given form |
 //! | `media` | the files it takes |
 
@@ -63,12 +65,16 @@ pub struct Vendor {
     pub(super) provider: Option<&'static str>,
     /// What it takes as a call's id.
     pub(super) call_ids: CallIds,
-    /// The field in which it wants thoughts back.
-    pub(super) reasoning: Option<&'static str>,
+    /// The field in which it wants thoughts back, and what stands there where there are none.
+    pub(super) thoughts: Option<(&'static str, &'static str)>,
     /// What the first call of an answer must have, as JSON.
     pub(super) first_call: Option<&'static str>,
     /// Whether it is told that several calls are welcome.
     pub(super) parallel: bool,
+    /// Whether it is asked to count tokens.
+    pub(super) usage: bool,
+    /// Whether the model must have a word between results and the user's next.
+    pub(super) bridge: bool,
     /// How it is asked for a form.
     pub(super) output: Output,
     /// The files it takes.
@@ -76,15 +82,15 @@ pub struct Vendor {
 }
 
 const MIB: usize = 1024 * 1024;
-const IMAGES: Media = Media { types: &["image/*"], urls: true, max_bytes: 20 * MIB };
+const IMAGES: Media = Media { types: &["image/*"], urls: &["image/*"], max_bytes: 20 * MIB };
 const OPENAI_MEDIA: Media = Media {
     types: &["image/*", "application/pdf", "audio/wav", "audio/mpeg", "audio/mp3"],
-    urls: true,
+    urls: &["image/*"],
     max_bytes: 20 * MIB,
 };
-const LOCAL_IMAGES: Media = Media { types: &["image/*"], urls: false, max_bytes: 20 * MIB };
+const LOCAL_IMAGES: Media = Media { types: &["image/*"], urls: &[], max_bytes: 20 * MIB };
 const GEMINI_MEDIA: Media =
-    Media { types: &["image/*", "audio/*", "video/*", "application/pdf"], urls: true, max_bytes: 20 * MIB };
+    Media { types: &["image/*", "audio/*", "video/*", "application/pdf"], urls: &["*"], max_bytes: 20 * MIB };
 
 // What most servers that imitate OpenAI share.
 const COMPATIBLE: Vendor = Vendor {
@@ -94,9 +100,11 @@ const COMPATIBLE: Vendor = Vendor {
     url: None,
     provider: None,
     call_ids: CallIds::Any(40),
-    reasoning: None,
+    thoughts: None,
     first_call: None,
     parallel: true,
+    usage: true,
+    bridge: false,
     output: Output::Words,
     media: LOCAL_IMAGES,
 };
@@ -119,7 +127,7 @@ static VENDORS: &[Vendor] = &[
         provider: Some("openai_responses"),
         call_ids: CallIds::Any(64),
         output: Output::Schema,
-        media: Media { types: &["image/*", "application/pdf"], urls: true, max_bytes: 20 * MIB },
+        media: Media { types: &["image/*", "application/pdf"], urls: &["*"], max_bytes: 20 * MIB },
         ..COMPATIBLE
     },
     Vendor {
@@ -132,7 +140,7 @@ static VENDORS: &[Vendor] = &[
         output: Output::ClosedSchema,
         media: Media {
             types: &["image/jpeg", "image/png", "image/gif", "image/webp", "application/pdf"],
-            urls: true,
+            urls: &["*"],
             max_bytes: 5 * MIB,
         },
         ..COMPATIBLE
@@ -218,7 +226,7 @@ static VENDORS: &[Vendor] = &[
         label: "OpenRouter",
         url: Some("https://openrouter.ai/api/v1"),
         output: Output::SchemaWithoutTools,
-        media: Media { types: &["image/*", "application/pdf"], urls: true, max_bytes: 20 * MIB },
+        media: Media { types: &["image/*", "application/pdf"], urls: &["*"], max_bytes: 20 * MIB },
         ..COMPATIBLE
     },
     Vendor {
@@ -230,35 +238,40 @@ static VENDORS: &[Vendor] = &[
         media: IMAGES,
         ..COMPATIBLE
     },
-    // A call's id is nine letters and digits: mistralai's error 3280.
+    // A call's id is nine letters and digits: mistralai's error 3280. Tokens are counted unasked, and asking is refused:
+    // avante-corp/avante.nvim#2347. Nor may the user speak right behind results: zed-industries/zed#31736.
     Vendor {
         name: "mistral",
         label: "Mistral",
         url: Some("https://api.mistral.ai/v1"),
         provider: Some("mistral"),
         call_ids: CallIds::Nine,
+        usage: false,
+        bridge: true,
         output: Output::Schema,
         media: IMAGES,
         ..COMPATIBLE
     },
+    // An empty thought may count as none: HKUDS/nanobot#946.
     Vendor {
         name: "deepseek",
         label: "DeepSeek",
         url: Some("https://api.deepseek.com"),
         provider: Some("deepseek"),
-        reasoning: Some("reasoning_content"),
+        thoughts: Some(("reasoning_content", " ")),
         parallel: false,
         output: Output::Object,
         media: Media::NONE,
         ..COMPATIBLE
     },
-    // Its model stops calling when its own form of ids is rewritten.
+    // Its model stops calling when its own form of ids is rewritten. An empty thought counts as none:
+    // earendil-works/pi#4178.
     Vendor {
         name: "kimi",
         label: "Kimi",
         url: Some("https://api.moonshot.ai/v1"),
         call_ids: CallIds::Numbered,
-        reasoning: Some("reasoning_content"),
+        thoughts: Some(("reasoning_content", " ")),
         parallel: false,
         output: Output::Object,
         media: LOCAL_IMAGES,

@@ -11,7 +11,8 @@
 //! | blocks nobody here knows (server tools, redacted thoughts) | kept whole, sent back on the same route |
 //! | tool blocks in the thread although no tools are offered | refused there, so their names are declared |
 //! | no empty text blocks | left out |
-//! | `pause_turn` | asked again with what was said |
+//! | `pause_turn` | asked again with what was said; where no tool of the server's is at work, the user says "[Go on.]" |
+//! | servers that imitate it close no blocks | the next block closes them, and the end |
 //! | an `error` event inside a 200, no end after it | an error, which may be asked again |
 //!
 //! Knows nothing of HTTP.

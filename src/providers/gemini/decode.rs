@@ -12,6 +12,39 @@ pub(in crate::providers) struct Gemini {
     finish: Option<String>,
     // What the finish reason is about, in Google's words.
     words: String,
+    // The last call, while it has no arguments.
+    bare: Option<usize>,
+}
+
+impl Gemini {
+    fn part(&mut self, part: &Json<'_>, answer: &mut Answer) {
+        match field(part, "functionCall") {
+            Some(call) => self.call(part, call, answer),
+            None => read_part(part, answer),
+        }
+    }
+
+    fn call(&mut self, part: &Json<'_>, call: &Json<'_>, answer: &mut Answer) {
+        let arguments = field(call, "args").map(ToString::to_string).filter(|arguments| arguments != "{}");
+        let first = !answer.has_calls();
+        let (slot, first) = match (text(call, "name"), self.bare) {
+            (Some(name), _) => (answer.call(text(call, "id"), name), first),
+            // Some servers send the arguments in a part of their own, without the name.
+            (None, Some(slot)) => (slot, false),
+            (None, None) => return answer.note("Gemini sent a call without a name, which is left out"),
+        };
+        if let Some(arguments) = &arguments {
+            answer.arguments(slot, arguments);
+        }
+        match rest(part, &["functionCall"]) {
+            Some(sealed) => answer.seal_call(slot, &sealed),
+            // Says that it came without a signature, so that it goes back without.
+            None if first => answer.seal_call(slot, "{}"),
+            None => {}
+        }
+        answer.close_call(slot);
+        self.bare = arguments.is_none().then_some(slot);
+    }
 }
 
 impl Reader for Gemini {
@@ -29,7 +62,7 @@ impl Reader for Gemini {
             return;
         };
         for part in field(candidate, "content").map(|content| list(content, "parts")).unwrap_or_default() {
-            read_part(part, answer);
+            self.part(part, answer);
         }
         if let Some(reason) = text(candidate, "finishReason").filter(|reason| *reason != "FINISH_REASON_UNSPECIFIED") {
             self.finish = Some(reason.to_owned());
@@ -93,9 +126,6 @@ fn refused(reason: &str, answer: &mut Answer) {
 }
 
 fn read_part(part: &Json<'_>, answer: &mut Answer) {
-    if let Some(call) = field(part, "functionCall") {
-        return read_call(part, call, answer);
-    }
     let Some(words) = field(part, "text").and_then(Json::as_str) else {
         // Code, files, tools of Google's own: a part without a thing in it says nothing.
         if rest(part, &["thought"]).is_some() {
@@ -127,22 +157,6 @@ fn read_part(part: &Json<'_>, answer: &mut Answer) {
         }
         answer.close_part();
     }
-}
-
-fn read_call(part: &Json<'_>, call: &Json<'_>, answer: &mut Answer) {
-    let first = !answer.has_calls();
-    let slot = answer.call(text(call, "id"), text(call, "name").unwrap_or_default());
-    match field(call, "args") {
-        Some(args) => answer.arguments(slot, &args.to_string()),
-        None => answer.arguments(slot, "{}"),
-    }
-    match rest(part, &["functionCall"]) {
-        Some(sealed) => answer.seal_call(slot, &sealed),
-        // Says that it came without a signature, so that it goes back without.
-        None if first => answer.seal_call(slot, "{}"),
-        None => {}
-    }
-    answer.close_call(slot);
 }
 
 fn read_usage(usage: &Json<'_>) -> Usage {

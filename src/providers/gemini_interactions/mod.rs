@@ -8,6 +8,7 @@
 //! | a thought's signature is its last piece | part of the sealed step |
 //! | another's thoughts | left out |
 //! | `arguments: {}` at a step's start is a placeholder | the pieces count; the object only where there were none |
+//! | a step's content is a list, of which pieces say only the kind | each goes on with its like, notes with the last |
 //! | the last event repeats no steps | they are put together here |
 //! | a result says whether it is an error | said |
 //! | `code` of an error is a word | read as such |

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::protocol::{FinishReason, Usage};
+use crate::protocol::{FinishReason, ModelError, ModelErrorKind, Usage};
 use crate::providers::answer::Answer;
 use crate::providers::decoder::Reader;
 use crate::providers::error::error_in;
@@ -23,7 +23,7 @@ pub(in crate::providers) struct Chat {
 
 impl Chat {
     pub(in crate::providers) fn new(vendor: &Vendor) -> Self {
-        let wants_thoughts = vendor.reasoning.is_some();
+        let wants_thoughts = vendor.thoughts.is_some();
         Self { slots: Slots::default(), finish: None, wants_thoughts, details: Vec::new() }
     }
 
@@ -96,8 +96,14 @@ impl Reader for Chat {
             });
         }
         let Some(choice) = list(chunk, "choices").first() else { return };
+        if let Some(error) = error_in(choice) {
+            return answer.fail(error);
+        }
         if let Some(delta) = field(choice, "delta").or_else(|| field(choice, "message")) {
             self.delta(delta, answer);
+        }
+        if let Some(words) = failure(choice) {
+            return answer.fail(ModelError::new(ModelErrorKind::Upstream, words));
         }
         if let Some(word) = text(choice, "finish_reason") {
             self.finish = Some(match word {
@@ -119,6 +125,19 @@ impl Reader for Chat {
             self.close(answer);
         }
     }
+}
+
+// An end that is none: OpenRouter says so in a word of its own, or in its upstream's.
+fn failure(choice: &Json<'_>) -> Option<&'static str> {
+    let said = |word: &str| {
+        ["finish_reason", "native_finish_reason"]
+            .iter()
+            .any(|name| text(choice, name).is_some_and(|reason| reason.eq_ignore_ascii_case(word)))
+    };
+    if said("MALFORMED_FUNCTION_CALL") || said("UNEXPECTED_TOOL_CALL") {
+        return Some("The model wrote a call that its server can not read.");
+    }
+    said("error").then_some("The model's server broke off with an error, and did not say which.")
 }
 
 fn content_part(part: &Json<'_>, answer: &mut Answer) {

@@ -12,10 +12,10 @@ use crate::providers::vendor::Output;
 
 /// The body of `POST …/chat/completions`.
 pub(in crate::providers) fn encode(request: &ModelRequest, to: &Writing<'_>) -> Result<Value, ModelError> {
-    let mut body = json!({
-        "model": to.model, "stream": true, "stream_options": { "include_usage": true },
-        "messages": messages(request, to)?,
-    });
+    let mut body = json!({ "model": to.model, "stream": true, "messages": messages(request, to)? });
+    if to.vendor.usage {
+        body["stream_options"] = json!({ "include_usage": true });
+    }
     // An empty list is refused by some, and `parallel_tool_calls` without tools by others.
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(|offer| tool(offer, to)).collect();
@@ -42,6 +42,10 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
     }
     let mut ids = WireIds::new(to.vendor.call_ids);
     for turn in turns(request) {
+        let is_answer = matches!(turn, Turn::Answer(..));
+        if to.vendor.bridge && !is_answer && out.last().is_some_and(|last| last["role"] == "tool") {
+            out.push(json!({ "role": "assistant", "content": NO_ANSWER }));
+        }
         match turn {
             Turn::User(said) => out.push(json!({ "role": "user", "content": content(said, to)? })),
             Turn::Told(words) => out.push(json!({ "role": "user", "content": words })),
@@ -62,6 +66,9 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
     }
     Ok(out)
 }
+
+// What the model said to results that the user did not wait for.
+const NO_ANSWER: &str = "[No answer.]";
 
 fn content(said: &UserMessage, to: &Writing<'_>) -> Result<Value, ModelError> {
     let pieces = media::pieces(said, &to.vendor.media, to.vendor.label)?;
@@ -96,9 +103,9 @@ fn assistant(answer: &AssistantMessage, settled: &[Settled<'_>], ids: &[String],
     let mut written = json!({ "role": "assistant", "content": answer.text() });
     let calls: Vec<Value> =
         settled.iter().zip(ids).enumerate().map(|(at, (one, id))| call(one, id, at == 0, to)).collect();
-    if let Some(field) = to.vendor.reasoning.filter(|_| !calls.is_empty()) {
+    if let Some((field, none)) = to.vendor.thoughts.filter(|_| !calls.is_empty()) {
         // Wanted with every answer that has calls, also where it was another's and there is none.
-        written[field] = json!("");
+        written[field] = json!(none);
     }
     if !calls.is_empty() {
         written["tool_calls"] = Value::from(calls);
@@ -111,7 +118,7 @@ fn assistant(answer: &AssistantMessage, settled: &[Settled<'_>], ids: &[String],
             put(&mut written, fields);
         }
     }
-    if let Some(field) = to.vendor.reasoning.filter(|_| !thoughts.is_empty()) {
+    if let Some((field, _)) = to.vendor.thoughts.filter(|_| !thoughts.is_empty()) {
         written[field] = json!(thoughts);
     }
     written

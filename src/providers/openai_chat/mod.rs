@@ -15,8 +15,10 @@
 //! | finish `stop` although there are calls, or a call-less `tool_calls` | Gemini, LM Studio | the loop goes by the calls |
 //! | finish `null` to the end, only `[DONE]` | vLLM | `[DONE]` is an end, too |
 //! | `{"error": …}`, `{"object":"error"}`, `[{"error": …}]` inside a 200 | OpenRouter, vLLM, Gemini | an error, in the server's words (`providers::error`) |
+//! | finish `error`, an error in the choice, `native_finish_reason` says that a call was broken | OpenRouter | an error |
 //! | `reasoning_details`, `extra_content` | OpenRouter, Gemini's compat endpoint | sealed, and sent back on the same route |
-//! | thoughts must come back | DeepSeek, Kimi | sealed and sent back; an empty text where they were another's |
+//! | thoughts must come back | DeepSeek, Kimi | sealed and sent back; a blank where they were another's, for an empty text is none |
+//! | an unknown field is refused, `stream_options` too; no user right behind results | Mistral | columns of `vendor` |
 //! | `content` is a list of parts | Mistral's thinking models | words and thoughts |
 //! | comment lines, no blank line at the end | OpenRouter, DeepSeek / many | the event-stream decoder's business |
 //! | a plain JSON body although a stream was asked for | mocks, proxies | read as one chunk |

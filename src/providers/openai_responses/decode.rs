@@ -80,7 +80,8 @@ impl Responses {
     fn delta(&mut self, event: &Json<'_>, answer: &mut Answer) {
         let Some(more) = text(event, "delta") else { return };
         let kind = text(event, "type").unwrap_or_default();
-        let Some(item) = self.item(event) else { return };
+        // A piece behind the item's end is in it already.
+        let Some(item) = self.item(event).filter(|item| !item.done) else { return };
         match (&mut item.kind, kind) {
             (Kind::Message { said }, "response.output_text.delta" | "response.refusal.delta") => {
                 said.push_str(more);

@@ -5,8 +5,8 @@
 //! | the API's way | here |
 //! |---|---|
 //! | a call has two ids | `call_id` is the call's; the item's `id` is sealed, and left out elsewhere |
-//! | `output_item.done` says what counts | pieces are shown as they come; what is missing follows, what differs is an error |
-//! | the last event may hold no output | the items count; the last event's only where none came |
+//! | `output_item.done` says what counts | pieces are shown as they come; what is missing follows, arguments that differ are an error |
+//! | the last event may hold no output | the items count; the last event's where none came, and for calls left open |
 //! | thoughts go back by their encrypted content, right before their item | sealed whole; left out without it, or as the last of an answer |
 //! | tools are flat, and strict unless they say otherwise | `strict: false` |
 //! | events after the end | not read |

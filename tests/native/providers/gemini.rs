@@ -155,7 +155,6 @@ fn calls_without_ids_stay_without() {
             r#"args 1 {"city":"Rome"}"#,
             "call- 1",
             "call 2 get_time",
-            "args 2 {}",
             "call- 2",
             "finish calls",
         ],
@@ -163,6 +162,30 @@ fn calls_without_ids_stay_without() {
     back(
         "no_id",
         &json!([{"functionCall":{"args":{"city":"Oslo"},"name":"get_weather"}},{"functionCall":{"args":{"city":"Rome"},"name":"get_weather"}},{"functionCall":{"args":{},"name":"get_time"}}]),
+    );
+}
+
+#[test]
+fn arguments_in_a_part_of_their_own_are_the_last_calls() {
+    check(
+        "nameless_call",
+        &[
+            "call 0 get_weather",
+            r#"call 0 sealed {"thoughtSignature":"SEALED-c"}"#,
+            r#"args 0 {"city":"Oslo"}"#,
+            "call- 0",
+            "call 1 get_time",
+            r#"args 1 {"zone":"x"}"#,
+            "call- 1",
+            "finish calls",
+        ],
+    );
+    back(
+        "nameless_call",
+        &json!([
+            { "functionCall": { "name": "get_weather", "args": { "city": "Oslo" } }, "thoughtSignature": "SEALED-c" },
+            { "functionCall": { "name": "get_time", "args": { "zone": "x" } } },
+        ]),
     );
 }
 

@@ -5,12 +5,15 @@
 mod anthropic;
 mod gemini;
 mod gemini_interactions;
+mod mutations;
+mod names;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
 mod retry_evidence;
 mod rules;
 mod switching;
+mod target;
 mod threads;
 mod transport;
 

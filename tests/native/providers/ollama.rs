@@ -193,7 +193,7 @@ fn images_stand_beside_the_words_and_texts_in_them() {
     );
     assert_eq!(
         refusal(VENDOR, there("a.png", "image/png")),
-        "a.png stands at an address, from which Ollama fetches nothing; attach the file itself."
+        "a.png stands at an address, from which Ollama fetches no such file; attach the file itself."
     );
 }
 

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::threads::{check_back, kept};
 use super::{
-    asked, attached, body, check_file, city, followed, formed, here, no_arguments, refusal, request, target, there,
-    user, without_tools,
+    asked, attached, body, check_file, city, followed, formed, heard, here, no_arguments, refusal, request, target,
+    there, user, without_tools,
 };
 use crate::support::fixture;
 
@@ -505,4 +505,16 @@ fn a_thought_without_what_it_led_to_is_left_out() {
     next.messages.extend([Message::Assistant(answer), user("Go on.")]);
     let input = body(VENDOR, &next)["input"].clone();
     assert!(input.as_array().unwrap().iter().all(|item| item["role"] == "user"), "{input}");
+}
+
+#[test]
+fn a_piece_behind_the_end_of_its_item_is_no_more_of_it() {
+    let done = json!({ "type": "response.output_item.done", "output_index": 0, "item": {
+        "type": "function_call", "call_id": "call_a", "name": "get_weather", "arguments": "{\"city\":\"Oslo\"}" } });
+    let late =
+        json!({ "type": "response.function_call_arguments.delta", "output_index": 0, "delta": "{\"city\":\"Oslo\"}" });
+    let end = json!({ "type": "response.completed", "response": { "status": "completed" } });
+    let stream: String = [done, late, end].iter().map(|event| format!("data: {event}\n\n")).collect();
+    let expected = ["start", "call 0 get_weather id=call_a", r#"args 0 {"city":"Oslo"}"#, "call- 0", "finish calls"];
+    assert_eq!(heard(VENDOR, &[stream.as_bytes()]), expected);
 }

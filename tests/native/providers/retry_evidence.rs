@@ -67,6 +67,22 @@ fn dates_are_days_since_1970() {
 }
 
 #[test]
+fn the_words_of_an_answers_error_are_found_wherever_they_stand() {
+    let detail = json!([{ "loc": ["body", "tools"], "msg": "Extra inputs are not permitted", "input": [] }]);
+    for (body, expected) in [
+        (json!({ "detail": "No." }), "No."),
+        (json!({ "message": "No." }), "No."),
+        (json!({ "detail": detail }), "body.tools: Extra inputs are not permitted"),
+        (json!({ "object": "error", "message": { "detail": detail } }), "body.tools: Extra inputs are not permitted"),
+        (json!({ "detail": [] }), "The model's server answered with HTTP 422."),
+        (json!("No."), "The model's server answered with HTTP 422."),
+    ] {
+        let error = pagehand::providers::error::of_answer(422, RetryAdvice::default(), &body.to_string());
+        assert_eq!((error.kind, error.message.as_str()), (ModelErrorKind::BadRequest, expected), "{body}");
+    }
+}
+
+#[test]
 fn a_body_says_what_its_head_left_out() {
     use ModelErrorKind::{Auth, BadRequest, RateLimit, Upstream};
     let delay = json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "45.8s" });

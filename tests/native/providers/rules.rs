@@ -42,6 +42,10 @@ fn is_name(name: &str) -> bool {
     is_plain(name, "_-", 64)
 }
 
+fn is_anthropic_name(name: &str) -> bool {
+    is_plain(name, "_-", 128)
+}
+
 // A letter or `_` first; then letters, digits and `_ . : -`.
 fn is_gemini_name(name: &str) -> bool {
     is_plain(name, "_.:-", 128) && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
@@ -118,7 +122,12 @@ fn messages(body: &Value, found: &mut Vec<String>) {
         found.push("max_tokens is missing".to_owned());
     }
     let tools = list(body, "tools");
-    check_tools(tools.iter().map(|tool| (text(tool, "name"), tool.get("input_schema"))), is_name, usize::MAX, found);
+    check_tools(
+        tools.iter().map(|tool| (text(tool, "name"), tool.get("input_schema"))),
+        is_anthropic_name,
+        usize::MAX,
+        found,
+    );
     let messages = list(body, "messages");
     if messages.first().is_none_or(|first| first["role"] != "user") {
         found.push("the user has not the first word".to_owned());
@@ -153,7 +162,7 @@ fn messages(body: &Value, found: &mut Vec<String>) {
                 }
                 "tool_use" => {
                     pairs.call(text(block, "id"), |id| is_plain(id, "_-", 64), found);
-                    if !is_name(text(block, "name")) {
+                    if !is_anthropic_name(text(block, "name")) {
                         found.push(format!("a called name is refused: {}", block["name"]));
                     }
                     if !block["input"].is_object() {
@@ -451,10 +460,17 @@ fn chat(vendor: &str, body: &Value, found: &mut Vec<String>) {
         _ => is_name,
     };
     check_tools(tools.map(|tool| (text(tool, "name"), tool.get("parameters"))), takes, 128, found);
+    if vendor == "mistral" && body.get("stream_options").is_some() {
+        found.push("a field is refused: stream_options".to_owned());
+    }
     let mut pairs = Pairs::new(true);
-    let mut count = 0;
+    let (mut count, mut before) = (0, "");
     for (at, message) in list(body, "messages").iter().enumerate() {
         let role = text(message, "role");
+        if vendor == "mistral" && role == "user" && before == "tool" {
+            found.push("the user speaks right behind a result".to_owned());
+        }
+        before = role;
         if role == "tool" {
             pairs.result(text(message, "tool_call_id"), found);
             if !message["content"].is_string() {
@@ -481,7 +497,8 @@ fn chat(vendor: &str, body: &Value, found: &mut Vec<String>) {
                     found.push("an answer is empty".to_owned());
                 }
                 let wants_thoughts = matches!(vendor, "deepseek" | "kimi");
-                if wants_thoughts && !calls.is_empty() && !message["reasoning_content"].is_string() {
+                // An empty one is none.
+                if wants_thoughts && !calls.is_empty() && text(message, "reasoning_content").is_empty() {
                     found.push("thoughts do not come back".to_owned());
                 }
                 if !wants_thoughts && message.get("reasoning_content").is_some() {
@@ -716,7 +733,16 @@ fn a_body_that_breaks_a_rule_of_chat_completions_is_caught() {
     check("mistral", "/messages/2/tool_calls/0/id", &json!("call_a"), "a call's id is refused");
     check("kimi", "/messages/2/tool_calls/0/id", &json!("functions.get_weather:1"), "a call's id is refused");
     check("kimi", "/messages/2/reasoning_content", &Value::Null, "thoughts do not come back");
+    check("kimi", "/messages/2/reasoning_content", &json!(""), "thoughts do not come back");
+    check("mistral", "/stream_options", &json!({}), "a field is refused");
+    check(
+        "mistral",
+        "/messages/5",
+        &json!({ "role": "user", "content": "x" }),
+        "the user speaks right behind a result",
+    );
     check("deepseek", "/messages/2/reasoning_content", &Value::Null, "thoughts do not come back");
+    check("deepseek", "/messages/2/reasoning_content", &json!(""), "thoughts do not come back");
     check(
         "gemini_openai",
         "/messages/2/tool_calls/0/extra_content",
