@@ -65,8 +65,9 @@ impl Interactions {
                 }
             }
             (Step::Thought { whole }, "thought_signature") => {
-                if let Some(signature) = text(delta, "signature") {
-                    whole.insert("signature".to_owned(), signature.into());
+                // Said at the start already, by some.
+                if whole.get("signature").and_then(Value::as_str) != text(delta, "signature") {
+                    grow(whole, delta);
                 }
             }
             (Step::Call { slot, streamed, .. }, "arguments_delta") => {

@@ -319,3 +319,20 @@ fn every_status_has_a_meaning() {
         assert_eq!(found, ["start", expected], "{status}");
     }
 }
+
+#[test]
+fn a_signature_in_pieces_is_one() {
+    let event = |delta: Value| json!({ "event_type": "step.delta", "index": 0, "delta": delta });
+    let stream: String = [
+        json!({ "event_type": "step.start", "index": 0, "step": { "type": "thought", "signature": "" } }),
+        event(json!({ "type": "thought_signature", "signature": "QUJ" })),
+        event(json!({ "type": "thought_signature", "signature": "D" })),
+        json!({ "event_type": "step.stop", "index": 0 }),
+        json!({ "event_type": "interaction.completed", "interaction": { "status": "completed" } }),
+    ]
+    .iter()
+    .map(|event| format!("data: {event}\n\n"))
+    .collect();
+    let sealed = r#"reasoning sealed {"signature":"QUJD","type":"thought"}"#;
+    assert_eq!(heard(VENDOR, &[stream.as_bytes()]), ["start", "reasoning+", sealed, "reasoning-", "finish done"]);
+}

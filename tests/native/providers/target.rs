@@ -52,7 +52,7 @@ fn what_is_configured_wins_and_a_null_takes_a_field_out() {
         "temperature": 0.2, "stream_options": { "include_obfuscation": false }, "parallel_tool_calls": null,
         "model": "large", "reasoning": { "effort": "low", "summary": null },
     });
-    let found: Value = serde_json::from_str(&post("openai_chat", "small", &parameters).body).unwrap();
+    let found: Value = serde_json::from_str(&post("openai_chat", "", "small", &parameters).body).unwrap();
     let mut expected = body("openai_chat", &asked());
     expected["temperature"] = json!(0.2);
     expected["stream_options"] = json!({ "include_usage": true, "include_obfuscation": false });
