@@ -10,6 +10,7 @@ use crate::ag_ui::snapshot::{self, Found, content_text};
 use crate::ag_ui::verify::Verifier;
 use crate::ag_ui::{CACHED, FINISH, LOCAL_ID, METADATA, REASONING};
 use crate::protocol::{FinishReason, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Names, Usage};
+use crate::wire::halves::Halves;
 use crate::wire::sse::SseDecoder;
 
 /// Decodes one answer.
@@ -19,6 +20,7 @@ use crate::wire::sse::SseDecoder;
 #[derive(Debug, Default)]
 pub struct AgUiDecoder {
     sse: SseDecoder,
+    halves: Halves,
     chunks: Chunks,
     verifier: Verifier,
     ready: VecDeque<ModelEvent>,
@@ -109,7 +111,8 @@ impl AgUiDecoder {
             if self.over {
                 return;
             }
-            match serde_json::from_str::<Value>(&event.data) {
+            let mended = self.halves.mend(&event.data);
+            match serde_json::from_str::<Value>(mended.as_ref().unwrap_or(&event.data)) {
                 Ok(frame) => {
                     self.heard = true;
                     self.frame(frame);

@@ -24,7 +24,9 @@ enum Part {
     None,
     Text,
     Reasoning,
-    /// The call of a slot; nothing is open.
+    /// The last one was a text or a thought, and is closed.
+    Closed,
+    /// The last one was a call.
     Call,
 }
 
@@ -121,9 +123,9 @@ impl Answer {
         match self.part {
             Part::Text => self.ready.push_back(ModelEvent::TextEnd),
             Part::Reasoning => self.ready.push_back(ModelEvent::ReasoningEnd),
-            Part::None | Part::Call => return,
+            Part::None | Part::Closed | Part::Call => return,
         }
-        self.part = Part::Call;
+        self.part = Part::Closed;
     }
 
     /// Opens a call under the name its vendor knows; its slot.
@@ -171,11 +173,6 @@ impl Answer {
             self.usage = usage;
             self.ready.push_back(ModelEvent::Usage(usage));
         }
-    }
-
-    /// Tokens as last said.
-    pub(super) fn usage_so_far(&self) -> Usage {
-        self.usage
     }
 
     /// The end of a good answer.

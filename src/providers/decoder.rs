@@ -6,6 +6,7 @@ use crate::protocol::ModelEvent;
 use crate::providers::answer::Answer;
 use crate::providers::json::Json;
 use crate::wire::frames::{Frame, Frames};
+use crate::wire::halves::Halves;
 
 /// Decodes one answer.
 ///
@@ -15,8 +16,11 @@ pub struct Decoder {
     frames: Frames,
     answer: Answer,
     reader: Box<dyn Reader>,
+    halves: Halves,
     cut: bool,
 }
+
+const DONE: &str = "[DONE]";
 
 /// How one vendor's frames are read.
 pub(super) trait Reader: Send {
@@ -32,7 +36,7 @@ pub(super) trait Reader: Send {
 
 impl Decoder {
     pub(super) fn new(frames: Frames, answer: Answer, reader: Box<dyn Reader>) -> Self {
-        Self { frames, answer, reader, cut: false }
+        Self { frames, answer, reader, halves: Halves::default(), cut: false }
     }
 
     /// Takes the next bytes of the body.
@@ -76,16 +80,24 @@ impl Decoder {
     // The mark may stand behind the last value, where a server forgets the blank line.
     fn frame(&mut self, Frame { text, last }: &Frame) {
         let text = text.trim();
-        let Some(text) = text.strip_suffix("[DONE]") else { return self.values(text, *last) };
+        let Some(values) = text.strip_suffix(DONE) else {
+            // A body that is cut inside the mark has all that stands before it.
+            if !(*last && DONE.starts_with(text)) {
+                self.values(text, *last);
+            }
+            return;
+        };
         self.answer.start();
-        self.values(text, false);
-        if !self.answer.is_over() {
+        // Words may read like the mark, and be cut right behind it.
+        self.values(values, *last);
+        if !self.answer.is_over() && !self.cut {
             self.reader.done(&mut self.answer);
         }
     }
 
     fn values(&mut self, text: &str, last: bool) {
-        for value in Deserializer::from_str(text).into_iter::<Json<'_>>() {
+        let mended = self.halves.mend(text);
+        for value in Deserializer::from_str(mended.as_deref().unwrap_or(text)).into_iter::<Json<'_>>() {
             match value {
                 Ok(value) => self.value(&value),
                 // A frame cut by the end of the body is a cut stream; one in the middle is a broken server.
@@ -94,7 +106,7 @@ impl Decoder {
                     return self.answer.note(format!("a frame ends too early: {why}"));
                 }
                 Err(why) => {
-                    return self.answer.broken(format!("the model's server sent a frame that is not JSON: {why}"));
+                    return self.answer.broken(format!("the model's server sent a frame that can not be read: {why}"));
                 }
             }
             if self.answer.is_over() {

@@ -14,6 +14,9 @@ impl Halves {
     /// A text whose halves are whole again, or replaced; `None` where it has none, so that nothing about it is mended by
     /// this. A first half is kept for the next text that begins with a second one.
     pub fn mend(&mut self, text: &str) -> Option<String> {
+        if !["\\ud", "\\uD"].iter().any(|half| text.contains(half)) {
+            return None;
+        }
         let mut mended = String::new();
         let mut rest = text;
         let mut found = false;

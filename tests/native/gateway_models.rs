@@ -116,7 +116,8 @@ fn file(port: u16) -> String {
         provider = "ollama"
         model = "qwen3"
         url = "{at}"
-        parameters = {{ options = {{ num_ctx = 16384 }}, think = false }}
+        parameters = {{ options = {{ num_ctx = 16384, seed = 1 }}, think = false }}
+        without = ["options.seed", "stream"]
 
         [[model]]
         name = "busy"
@@ -191,6 +192,7 @@ async fn what_is_configured_is_in_every_request_and_what_an_answer_costs_counts_
     ask(&config, &request("home")).await;
     let sent: Value = serde_json::from_str(&backend.taken().pop().unwrap().body).unwrap();
     assert_eq!((&sent["options"], &sent["think"]), (&json!({ "num_ctx": 16384 }), &json!(false)));
+    assert_eq!(sent.get("stream"), None, "what is left out is not there");
 }
 
 #[tokio::test]

@@ -54,16 +54,19 @@ const UNSEEN = { why: 'the SDK wants each item and each place announced', theirs
 
 const DIFFERS = {
   'anthropic/max_tokens_cut_tool.sse': { why: 'the SDK makes arguments of what was cut', theirs: { finish: 'length', calls: [{ id: 'toolu_a', name: 'get_weather', arguments: { city: 'Oslo' } }, { id: 'toolu_b', name: 'get_weather', arguments: {} }] } },
+  'anthropic/max_tokens_no_args.sse': { why: 'to the SDK a call whose arguments were cut off before their first letter has none, and would be run', theirs: { calls: [{ id: 'toolu_a', name: 'get_weather', arguments: {} }] } },
   'anthropic/refusal.sse': HANDED_ON('refused'),
   'gemini/blocked_answer.sse': HANDED_ON('refused'),
   'gemini/blocked_prompt.sse': HANDED_ON(null),
   'gemini/malformed.sse': HANDED_ON('MALFORMED_FUNCTION_CALL'),
+  'gemini/nameless_call.sse': { why: 'the SDK hands parts on as they came: later arguments are calls without a name', many: 4 },
   'gemini/missing_signature.sse': HANDED_ON('MISSING_THOUGHT_SIGNATURE'),
   'gemini/unexpected_call.sse': HANDED_ON('UNEXPECTED_TOOL_CALL'),
   'gemini/continuation.sse': { why: 'the SDK asks again by itself, and hears the same from our server', theirs: { text: 'HiHi' } },
   'ollama/load.ndjson': HANDED_ON('done'),
   'ollama/unload.ndjson': HANDED_ON('done'),
   'openai_responses/arguments_differ.sse': { why: 'the SDK takes the later ones', theirs: { calls: [{ id: 'call_a', name: 'get_weather', arguments: { city: 'Rome' } }] } },
+  'openai_responses/arguments_at_the_end.sse': { why: 'the SDK reads arguments of pieces, and of the whole answer at the end, alone', theirs: { calls: [{ id: 'call_a', name: 'get_weather', arguments: {} }] } },
   'openai_responses/done_without_added.sse': UNSEEN,
   'openai_responses/event_after_completed.sse': UNSEEN,
   'openai_responses/no_call_id.sse': UNSEEN,
@@ -74,6 +77,9 @@ const DIFFERS = {
   'openai_chat/mistral_parts.sse': { why: 'the SDK makes a text of a list of parts', theirs: { text: '[object Object][object Object]' } },
   'openai_chat/reasoning_details.sse': { why: 'the SDK knows no thoughts', theirs: { text: 'Checking.', reasoning: '' } },
   'openai_chat/arguments_whole.sse': { why: 'the SDK wants a type at each call, and arguments that are text', theirs: { error: /missing `type`/ } },
+  'openai_chat/error_in_choice.sse': HANDED_ON('error'),
+  'openai_chat/finish_error.sse': HANDED_ON('error'),
+  'openai_chat/malformed_native.sse': HANDED_ON('done'),
   'openai_chat/error_gemini.sse': NO_CHOICES,
   'openai_chat/error_vllm.sse': NO_CHOICES,
   'openai_chat/finish_null.sse': { why: 'the SDK takes no [DONE] in place of a reason', theirs: { error: /missing finish_reason/ } },
@@ -102,6 +108,7 @@ for (const api of APIS.filter((api) => existsSync(new URL(api, HOME)))) {
       const our = ours(await read(api === 'openai_chat' ? 'openai_compatible' : api, bytes));
       if (differs?.ids === false) return assert.deepEqual(nameless(our), nameless(theirs));
       if (differs?.one) return assert.equal(theirs.calls.length, 1);
+      if (differs?.many) return assert.equal(theirs.calls.length, differs.many);
       if (differs) return holds(theirs, differs.theirs, 'the SDK');
       if (our.error) return assert.ok(theirs.error, `we say "${our.error}", the SDK ${JSON.stringify(theirs)}`);
       assert.deepEqual(our, theirs, 'the SDK reads it otherwise; if it is the SDK that is wrong, say so in DIFFERS');

@@ -51,15 +51,9 @@ function withoutNewer(body) {
 }
 
 // An answer from elsewhere has no id and no status. The server takes its `output_text` so; the types take only a text.
-// They want to know how closely to look at a picture, too; the server takes "auto" where nothing is said.
 function withPlainAnswers(body) {
   const plain = (item) => item.role === 'assistant' && !('id' in item) && item.content.length === 1 && item.content[0].type === 'output_text';
-  const seen = (part) => (part.type === 'input_image' ? { detail: 'auto', ...part } : part);
-  const item = (item) => {
-    if (plain(item)) return { ...item, content: item.content[0].text };
-    return Array.isArray(item.content) ? { ...item, content: item.content.map(seen) } : item;
-  };
-  return { ...body, input: body.input.map(item) };
+  return { ...body, input: body.input.map((item) => (plain(item) ? { ...item, content: item.content[0].text } : item)) };
 }
 
 // What docs/models.md says may be put into a request, by provider.

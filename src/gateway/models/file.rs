@@ -9,6 +9,7 @@
 //! price = { input = 3.0, output = 15.0, cached = 0.3 }
 //! fallback = ["local"]
 //! parameters = { max_tokens = 16000 }
+//! without = ["stream_options"]         # fields of the body that are left out
 //! ```
 
 use std::path::Path;
@@ -40,6 +41,8 @@ struct Row {
     fallback: Vec<String>,
     #[serde(default)]
     parameters: Map<String, Value>,
+    #[serde(default)]
+    without: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -79,7 +82,9 @@ impl Row {
         if self.url.is_none() && vendor.is_none_or(|vendor| vendor.url.is_none()) {
             return Err("url is missing, and provider names none with a usual address".to_owned());
         }
-        let target = target(vendor, self.url.as_deref(), &self.model, self.parameters, key.as_ref())
+        let mut parameters = self.parameters;
+        self.without.iter().for_each(|path| leave_out(&mut parameters, path));
+        let target = target(vendor, self.url.as_deref(), &self.model, parameters, key.as_ref())
             .map_err(|why| format!("url {why}"))?;
         let prices = self.price.map(Price::read).transpose()?;
         let name = self.name.unwrap_or_else(|| self.model.clone());
@@ -102,6 +107,19 @@ impl Row {
             }
             (None, None) => Ok(None),
         }
+    }
+}
+
+// A field of the body, with dots into objects; TOML has no null, which takes one out.
+fn leave_out(parameters: &mut Map<String, Value>, path: &str) {
+    let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
+    let field = parameters.entry(name).or_insert(Value::Null);
+    let Some(rest) = rest else { return *field = Value::Null };
+    if !field.is_object() {
+        *field = Value::Object(Map::new());
+    }
+    if let Value::Object(inner) = field {
+        leave_out(inner, rest);
     }
 }
 

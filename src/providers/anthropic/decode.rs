@@ -6,13 +6,14 @@ use crate::protocol::{FinishReason, ModelError, ModelErrorKind, Usage};
 use crate::providers::answer::Answer;
 use crate::providers::decoder::Reader;
 use crate::providers::error::error_in;
-use crate::providers::json::{Json, at, count, field, grow, list, rest, text};
+use crate::providers::json::{Json, at, field, grow, list, rest, text};
 
 /// Reads one answer.
 #[derive(Debug, Default)]
 pub(in crate::providers) struct Messages {
     blocks: Vec<(u64, Block)>,
     stop: Option<String>,
+    counters: Counters,
 }
 
 #[derive(Debug)]
@@ -115,7 +116,7 @@ impl Messages {
             self.stop = Some(word.to_owned());
         }
         if let Some(usage) = field(message, "usage") {
-            answer.usage(read_usage(usage, answer.usage_so_far()));
+            answer.usage(self.counters.take(usage));
         }
     }
 
@@ -205,17 +206,35 @@ impl Reader for Messages {
     }
 }
 
-// Cumulative: what a later event says stands for all before it, and what it leaves out stays.
-fn read_usage(usage: &Json<'_>, before: Usage) -> Usage {
-    let read = count(usage, &["input_tokens"]);
-    let cached = count(usage, &["cache_read_input_tokens"]);
-    let input = read + cached + count(usage, &["cache_creation_input_tokens"]);
-    Usage {
-        input_tokens: if field(usage, "input_tokens").is_some() { input } else { before.input_tokens },
-        output_tokens: count(usage, &["output_tokens"]).max(before.output_tokens),
-        cached_tokens: cached.max(before.cached_tokens),
-        reasoning_tokens: count(usage, &["output_tokens_details", "thinking_tokens"]).max(before.reasoning_tokens),
-        cost_micros: None,
+// Cumulative, each counter by itself: what a later event says stands for all before it, and what it leaves out stays.
+#[derive(Debug, Default)]
+struct Counters {
+    read: u64,
+    from_cache: u64,
+    into_cache: u64,
+    written: u64,
+    thought: u64,
+}
+
+impl Counters {
+    fn take(&mut self, usage: &Json<'_>) -> Usage {
+        let put = |path: &[&str], counter: &mut u64| {
+            if let Some(count) = at(usage, path).and_then(Json::as_u64) {
+                *counter = count;
+            }
+        };
+        put(&["input_tokens"], &mut self.read);
+        put(&["cache_read_input_tokens"], &mut self.from_cache);
+        put(&["cache_creation_input_tokens"], &mut self.into_cache);
+        put(&["output_tokens"], &mut self.written);
+        put(&["output_tokens_details", "thinking_tokens"], &mut self.thought);
+        Usage {
+            input_tokens: self.read.saturating_add(self.from_cache).saturating_add(self.into_cache),
+            output_tokens: self.written,
+            cached_tokens: self.from_cache,
+            reasoning_tokens: self.thought,
+            cost_micros: None,
+        }
     }
 }
 

@@ -77,7 +77,7 @@ fn content(said: &UserMessage, to: &Writing<'_>) -> Result<Vec<Value>, ModelErro
 fn file_part(file: &Attachment) -> Value {
     let address = media::address(file);
     if file.is_image() {
-        return json!({ "type": "input_image", "image_url": address });
+        return json!({ "type": "input_image", "image_url": address, "detail": "auto" });
     }
     if address.starts_with("data:") {
         let name = if file.name.is_empty() { "file" } else { &file.name };

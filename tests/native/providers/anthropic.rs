@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::threads::{check_back, kept};
 use super::{
-    asked, attached, body, check_file, city, followed, form_in_words, formed, here, no_arguments, refusal, request,
-    target, there, user, without_tools,
+    asked, attached, body, check_file, city, followed, form_in_words, formed, heard, here, no_arguments, refusal,
+    request, target, there, user, without_tools,
 };
 use crate::support::fixture;
 
@@ -486,4 +486,24 @@ fn empty_words_are_never_a_block() {
         { "role": "user", "content": [{ "type": "text", "text": "(no words)" }, { "type": "text", "text": "Go." }] },
     ]);
     assert_eq!(body(VENDOR, &request(thread))["messages"], expected);
+}
+
+#[test]
+fn each_counter_of_tokens_stands_until_it_is_said_anew() {
+    let body = |later: Value| {
+        let events = [
+            json!({ "type": "message_start", "message": { "usage": { "input_tokens": 10, "cache_read_input_tokens": 100, "output_tokens": 1 } } }),
+            json!({ "type": "message_delta", "delta": { "stop_reason": "end_turn" }, "usage": later }),
+            json!({ "type": "message_stop" }),
+        ];
+        events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>()
+    };
+    for (later, expected) in [
+        (json!({ "output_tokens": 7 }), "usage 110 7 cached 100"),
+        (json!({ "input_tokens": 10, "output_tokens": 7 }), "usage 110 7 cached 100"),
+        (json!({ "cache_read_input_tokens": 90, "output_tokens": 7 }), "usage 100 7 cached 90"),
+    ] {
+        let said = heard("anthropic", &[body(later.clone()).as_bytes()]);
+        assert!(said.contains(&expected.to_owned()), "{later}: {said:?}");
+    }
 }

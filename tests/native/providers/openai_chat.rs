@@ -166,6 +166,30 @@ fn chunks_without_a_border_are_read_one_by_one() {
 }
 
 #[test]
+fn a_character_that_two_chunks_share_is_one() {
+    check(
+        "halves_of_a_character",
+        &[
+            "text+",
+            "text b",
+            "text 👍 c",
+            "text-",
+            "call 0 get_weather id=call_a",
+            r#"args 0 {"city":""#,
+            r#"args 0 🐟"}"#,
+            "call- 0",
+            "finish calls",
+        ],
+    );
+}
+
+#[test]
+fn a_body_that_is_cut_inside_the_mark_of_its_end_has_all_before_it() {
+    let stop = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DO";
+    assert_eq!(decode(&[stop.as_bytes()]), ["start", "text+", "text Hi.", "text-", "finish done"]);
+}
+
+#[test]
 fn a_stream_without_an_end_is_cut() {
     for (body, expected) in [
         ("", &[][..]),
@@ -181,8 +205,8 @@ fn a_broken_chunk_in_the_middle_ends_the_run_and_one_at_the_end_is_a_cut() {
     let hi = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi.\"}}]}\n\n";
     let end = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
     for (middle, expected) in [
-        ("data: nonsense\n\n", "error protocol: the model's server sent a frame that is not JSON"),
-        ("data: {\"choices\":[{\"del\n\n", "error protocol: the model's server sent a frame that is not JSON"),
+        ("data: nonsense\n\n", "error protocol: the model's server sent a frame that can not be read"),
+        ("data: {\"choices\":[{\"del\n\n", "error protocol: the model's server sent a frame that can not be read"),
     ] {
         let found = whole_and_in_pieces(format!("{hi}{middle}{end}").as_bytes(), decode);
         assert!(found.last().unwrap().starts_with(expected), "{found:?}");

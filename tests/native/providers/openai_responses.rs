@@ -471,8 +471,8 @@ fn files_are_inputs_and_texts_are_words() {
     ]);
     let expected = json!([
         { "type": "input_text", "text": "Look." },
-        { "type": "input_image", "image_url": "data:image/png;base64,aMOm" },
-        { "type": "input_image", "image_url": "https://example.org/b.jpg" },
+        { "type": "input_image", "image_url": "data:image/png;base64,aMOm", "detail": "auto" },
+        { "type": "input_image", "image_url": "https://example.org/b.jpg", "detail": "auto" },
         { "type": "input_file", "filename": "c.pdf", "file_data": "data:application/pdf;base64,aMOm" },
         { "type": "input_file", "filename": "file", "file_data": "data:application/pdf;base64,aMOm" },
         { "type": "input_file", "file_url": "https://example.org/d.pdf" },
