@@ -15,12 +15,20 @@ pub(crate) fn answer(world: &Rc<World>, request: &ModelRequest) -> LocalBoxStrea
     world.model_calls.set(asked);
     let mut events = vec![ModelEvent::Start];
     if world.choices.once_in(4) {
-        events.extend([ModelEvent::ReasoningStart, ModelEvent::ReasoningDelta("hm".into()), ModelEvent::ReasoningEnd]);
+        events.extend([
+            ModelEvent::ReasoningStart,
+            ModelEvent::ReasoningDelta("hm".into()),
+            ModelEvent::ReasoningEncrypted(format!("sealed {asked}")),
+            ModelEvent::ReasoningEnd,
+        ]);
     }
+    let in_form = request.output.is_some() && asked.is_multiple_of(2);
+    let count = request.messages.len();
+    let (head, tail) = if in_form { ("{\"n\": ", format!("{count}}}")) } else { ("So ", format!("{count}.")) };
     events.extend([
         ModelEvent::TextStart,
-        ModelEvent::TextDelta("So ".into()),
-        ModelEvent::TextDelta(format!("{}.", request.messages.len())),
+        ModelEvent::TextDelta(head.into()),
+        ModelEvent::TextDelta(tail),
         ModelEvent::TextEnd,
     ]);
     let calls = if world.faults.get() { [0, 1, 1, 2, 3, 5][world.choices.pick(6) as usize] } else { 0 };

@@ -4,15 +4,16 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::executor::LocalPool;
 use futures::future::{AbortHandle, abortable};
 use futures::task::LocalSpawnExt;
 use pagehand::agent::{Config, Decision, Input, Limits, Run};
-use pagehand::protocol::{Entry, Message, ThreadId};
+use pagehand::protocol::{Attachment, Entry, Message, OutputFormat, Prompt, Source, ThreadId};
 use pagehand::session::{Ended, Handle, session};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::choices::Choices;
 use crate::disk::{open_runs, sendable, settled_once};
@@ -227,7 +228,7 @@ impl Scene {
     fn say(&mut self) {
         if self.sent < MESSAGES {
             self.sent += 1;
-            self.tell(|handle, sent| handle.send(format!("message {sent}")));
+            self.tell(|handle, sent| handle.send(prompt(sent)));
         }
     }
 
@@ -348,4 +349,18 @@ impl Scene {
         let texts = whole.transcript().messages().iter().filter(|one| matches!(one, Message::User { .. })).count();
         world.check(texts as u32 <= self.sent, || "there are more messages of the user than they sent".to_owned());
     }
+}
+
+// Each message by its number: some have a file, some want the answer in a form that the model gives every other time.
+fn prompt(sent: u32) -> Prompt {
+    let mut prompt = Prompt::from(format!("message {sent}"));
+    if sent.is_multiple_of(2) {
+        let (name, media_type) = ("a.txt".to_owned(), "text/plain".to_owned());
+        prompt.attachments.push(Attachment { name, media_type, source: Source::Data("YQ==".into()) });
+    }
+    if sent.is_multiple_of(3) {
+        let schema = json!({ "type": "object", "required": ["n"], "properties": { "n": { "type": "integer" } } });
+        prompt.output = Some(Arc::new(OutputFormat { name: "n".to_owned(), schema }));
+    }
+    prompt
 }
