@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use pagehand::ag_ui::{AgUiDecoder, AgUiEncoder};
-use pagehand::protocol::{FinishReason, ModelEvent, ModelRequest, Names, RunId, State, ThreadId};
+use pagehand::protocol::{FinishReason, ModelEvent, ModelRequest, RunId, ThreadId};
 use pagehand::providers::{Target, Vendor};
 use serde_json::{Map, Value, json};
 
@@ -127,18 +127,7 @@ fn read(api: &str, stream: &[u8]) -> usize {
 }
 
 fn request() -> ModelRequest {
-    ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
-        model: String::new(),
-        output: None,
-        instructions: String::new(),
-        messages: Vec::new(),
-        tools: Vec::new(),
-        context: Vec::new(),
-        state: State::default(),
-        options: Names::default(),
-    }
+    ModelRequest::new(ThreadId::from("t"), RunId::from("r"))
 }
 
 // ---- streams, as each vendor's documentation writes them ----

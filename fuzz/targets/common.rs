@@ -1,23 +1,12 @@
 //! What every decoder must hold to, whatever the bytes: no panic, the same in whatever pieces they come, nothing behind a
 //! terminal event, calls opened before they are written to, and no more held than what came in.
 
-use pagehand::protocol::{ModelEvent, ModelRequest, Names, RunId, State, ThreadId};
+use pagehand::protocol::{ModelEvent, ModelRequest, RunId, ThreadId};
 use pagehand::providers::{Target, Vendor};
 
 /// A request that says nothing.
 pub fn request() -> ModelRequest {
-    ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
-        model: String::new(),
-        output: None,
-        instructions: String::new(),
-        messages: Vec::new(),
-        tools: Vec::new(),
-        context: Vec::new(),
-        state: State::default(),
-        options: Names::default(),
-    }
+    ModelRequest::new(ThreadId::from("t"), RunId::from("r"))
 }
 
 /// What a vendor's decoder makes of bytes.

@@ -31,6 +31,25 @@ pub struct ModelRequest {
     pub options: Names<Value>,
 }
 
+impl ModelRequest {
+    /// A request that says nothing yet.
+    #[must_use]
+    pub fn new(thread: ThreadId, run: RunId) -> Self {
+        Self {
+            thread,
+            run,
+            model: String::new(),
+            output: None,
+            instructions: String::new(),
+            messages: Vec::new(),
+            tools: Vec::new(),
+            context: Vec::new(),
+            state: State::default(),
+            options: Names::default(),
+        }
+    }
+}
+
 /// A tool as a model sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOffer {

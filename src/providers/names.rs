@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use crate::protocol::{AssistantMessage, Message, ModelRequest, ToolCall};
+use crate::providers::history::Settled;
 use crate::tools::portability::Provider;
 
 /// The tools of a request by the names their vendor takes.
@@ -103,6 +104,11 @@ impl WireIds {
         };
         self.used.insert(id.clone());
         id
+    }
+
+    /// Those of the calls of one answer.
+    pub(super) fn take_all(&mut self, settled: &[Settled<'_>], names: &ToolNames) -> Vec<String> {
+        settled.iter().map(|one| self.take(one.call, names.wire(&one.call.name))).collect()
     }
 
     fn takes(&self, id: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use js_sys::{Function, Reflect, Uint8Array};
 use pagehand::ag_ui::{AgUiDecoder, AgUiEncoder};
-use pagehand::protocol::{FinishReason, ModelEvent, ModelRequest, Names, RunId, State, ThreadId};
+use pagehand::protocol::{FinishReason, ModelEvent, ModelRequest, RunId, ThreadId};
 use pagehand::providers::{Target, Vendor};
 use serde_json::{Map, json};
 use wasm_bindgen::{JsCast, JsValue};
@@ -15,18 +15,7 @@ const PIECE: usize = 16 * 1024;
 const PIECES: usize = 32_000;
 
 fn request() -> ModelRequest {
-    ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
-        model: String::new(),
-        output: None,
-        instructions: String::new(),
-        messages: Vec::new(),
-        tools: Vec::new(),
-        context: Vec::new(),
-        state: State::default(),
-        options: Names::default(),
-    }
+    ModelRequest::new(ThreadId::from("t"), RunId::from("r"))
 }
 
 fn stream(api: &str) -> Vec<u8> {

@@ -8,8 +8,7 @@ use futures::stream::LocalBoxStream;
 use pagehand::agent::ToolRequest;
 use pagehand::browser::{Gateway, Heard};
 use pagehand::protocol::{
-    FinishReason, Job, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Names, Outcome, Risk, RunId, Scope, State,
-    ThreadId,
+    FinishReason, Job, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Outcome, Risk, RunId, Scope, ThreadId,
 };
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -18,18 +17,7 @@ use crate::support::fake::{Asked, Network};
 use crate::support::{definition, listing, stream, tool_request, until_so};
 
 fn request() -> ModelRequest {
-    ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
-        model: String::new(),
-        output: None,
-        instructions: String::new(),
-        messages: Vec::new(),
-        tools: Vec::new(),
-        context: Vec::new(),
-        state: State::default(),
-        options: Names::default(),
-    }
+    ModelRequest::new(ThreadId::from("t"), RunId::from("r"))
 }
 
 type Events = LocalBoxStream<'static, ModelEvent>;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use pagehand::ag_ui::{AgUiDecoder, AgUiEncoder, read_input, write_input};
 use pagehand::protocol::{
     AssistantMessage, ContextItem, FinishReason, Message, MessageId, MessageStatus, ModelError, ModelErrorKind,
-    ModelEvent, ModelRequest, Names, Part, RunId, State, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage,
-    ToolOffer, ToolResult, Usage, UserMessage,
+    ModelEvent, ModelRequest, Part, RunId, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage, ToolOffer,
+    ToolResult, Usage, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -641,10 +641,6 @@ fn an_id_no_model_gave_is_marked_on_the_wire_and_never_sent_back_to_one() {
 
 fn request(messages: Vec<Message>) -> ModelRequest {
     ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
-        model: String::new(),
-        output: None,
         instructions: "Be brief.".to_owned(),
         messages,
         tools: vec![Arc::new(ToolOffer {
@@ -652,9 +648,8 @@ fn request(messages: Vec<Message>) -> ModelRequest {
             description: "Reads the weather.".to_owned(),
             parameters: Arc::new(json!({ "type": "object" })),
         })],
-        state: State::default(),
-        options: Names::default(),
         context: vec![ContextItem::new("address of the page", "/orders")],
+        ..ModelRequest::new(ThreadId::from("t"), RunId::from("r"))
     }
 }
 

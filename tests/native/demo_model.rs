@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pagehand::protocol::{
-    AssistantMessage, ContextItem, FinishReason, Message, MessageId, MessageStatus, ModelEvent, ModelRequest, Names,
-    Part, RunId, State, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage, ToolOffer, ToolResult, UserMessage,
+    AssistantMessage, ContextItem, FinishReason, Message, MessageId, MessageStatus, ModelEvent, ModelRequest, Part,
+    RunId, ThreadId, ToolCall, ToolCallId, ToolError, ToolMessage, ToolOffer, ToolResult, UserMessage,
 };
 use pagehand::providers::demo::answer;
 use serde_json::{Value, json};
@@ -50,16 +50,8 @@ impl Talk {
             parameters: Arc::new(json!({ "type": "object" })),
         };
         let request = ModelRequest {
-            thread: ThreadId::from("thread"),
-            run: RunId::from("run0"),
-            model: String::new(),
-            output: None,
-            instructions: String::new(),
-            messages: Vec::new(),
             tools: TOOLS.map(|name| Arc::new(offer(name))).into(),
-            state: State::default(),
-            options: Names::default(),
-            context: Vec::new(),
+            ..ModelRequest::new(ThreadId::from("thread"), RunId::from("run0"))
         };
         Self { request, world: Box::new(world), ids: BTreeSet::new() }
     }

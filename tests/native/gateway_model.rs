@@ -4,7 +4,7 @@ use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
 use pagehand::ag_ui::{AgUiDecoder, write_input};
 use pagehand::gateway::{Config, Gateway};
-use pagehand::protocol::{Message, MessageId, ModelEvent, ModelRequest, Names, RunId, State, ThreadId, UserMessage};
+use pagehand::protocol::{Message, MessageId, ModelEvent, ModelRequest, RunId, ThreadId, UserMessage};
 use serde_json::json;
 
 use crate::gateway_support::{Backend, Door, Seen, json_answer};
@@ -12,16 +12,8 @@ use crate::support::words::words;
 
 fn request(text: &str) -> ModelRequest {
     ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
-        model: String::new(),
-        output: None,
-        instructions: String::new(),
         messages: vec![Message::User(UserMessage::new(MessageId::from("m"), text.to_owned()))],
-        tools: Vec::new(),
-        context: Vec::new(),
-        state: State::default(),
-        options: Names::default(),
+        ..ModelRequest::new(ThreadId::from("t"), RunId::from("r"))
     }
 }
 

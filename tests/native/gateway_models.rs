@@ -7,8 +7,7 @@ use axum::response::{IntoResponse, Response};
 use pagehand::ag_ui::{AgUiDecoder, write_input};
 use pagehand::gateway::{Config, Gateway, Prices};
 use pagehand::protocol::{
-    Attachment, Message, MessageId, ModelEvent, ModelRequest, Names, Prompt, RunId, Source, State, ThreadId, Usage,
-    UserMessage,
+    Attachment, Message, MessageId, ModelEvent, ModelRequest, Prompt, RunId, Source, ThreadId, Usage, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -19,16 +18,9 @@ const KEY: &str = "sk-never-to-be-seen";
 
 fn request(model: &str) -> ModelRequest {
     ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
         model: model.to_owned(),
-        output: None,
-        instructions: String::new(),
         messages: vec![Message::User(UserMessage::new(MessageId::from("m"), "Hello"))],
-        tools: Vec::new(),
-        context: Vec::new(),
-        state: State::default(),
-        options: Names::default(),
+        ..ModelRequest::new(ThreadId::from("t"), RunId::from("r"))
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pagehand::ag_ui::{AgUiDecoder, AgUiEncoder, read_input, write_input};
 use pagehand::protocol::{
-    AssistantMessage, Attachment, FinishReason, Message, MessageId, MessageStatus, ModelEvent, ModelRequest, Names,
-    OutputFormat, Part, Prompt, RunId, Source, State, ThreadId, ToolCall, ToolCallId, Usage, UserMessage,
+    AssistantMessage, Attachment, FinishReason, Message, MessageId, MessageStatus, ModelEvent, ModelRequest,
+    OutputFormat, Part, Prompt, RunId, Source, ThreadId, ToolCall, ToolCallId, Usage, UserMessage,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,18 +14,7 @@ use serde_json::{Value, json};
 use crate::support::words::words;
 
 fn request(messages: Vec<Message>) -> ModelRequest {
-    ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
-        model: String::new(),
-        output: None,
-        instructions: String::new(),
-        messages,
-        tools: Vec::new(),
-        state: State::default(),
-        options: Names::default(),
-        context: Vec::new(),
-    }
+    ModelRequest { messages, ..ModelRequest::new(ThreadId::from("t"), RunId::from("r")) }
 }
 
 fn answer(parts: Vec<Part>) -> Message {

@@ -8,7 +8,7 @@ use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::Stream;
 use crate::agent::{ARTIFACTS, Output};
 use crate::protocol::{
-    EndReason, Entry, Event, Lifetime, Message, MessageId, ModelRequest, Names, Prompt, RunId, Usage, UserMessage,
+    EndReason, Entry, Event, Lifetime, Message, MessageId, ModelRequest, Prompt, RunId, Usage, UserMessage,
 };
 use crate::tools::Resolved;
 
@@ -61,16 +61,13 @@ impl Run {
         let mut lasting = self.state.clone();
         lasting.drop_lifetimes(|lifetime| lifetime == Lifetime::Temp);
         let mut request = ModelRequest {
-            thread: self.config.thread.clone(),
-            run: active.run.clone(),
             model: self.model.clone(),
             output: self.transcript.wanted_output().map(|(output, _)| Arc::clone(output)),
             instructions: self.config.instructions.clone(),
             messages: self.transcript.for_model(),
             tools: active.tools.offers().to_vec(),
-            context: Vec::new(),
             state: lasting,
-            options: Names::default(),
+            ..ModelRequest::new(self.config.thread.clone(), active.run.clone())
         };
         active.tools.edit(&mut request);
         active.request = Some(request);

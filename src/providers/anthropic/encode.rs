@@ -63,8 +63,7 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
             Turn::Told(words) if words == GO_ON && said.is_empty() && out.last().is_some_and(is_paused) => {}
             Turn::Told(words) => said.push(json!({ "type": "text", "text": words })),
             Turn::Answer(answer, settled) => {
-                let ids: Vec<String> =
-                    settled.iter().map(|one| ids.take(one.call, to.names.wire(&one.call.name))).collect();
+                let ids = ids.take_all(&settled, to.names);
                 let blocks = blocks(answer, &ids, to);
                 if blocks.is_empty() {
                     continue;

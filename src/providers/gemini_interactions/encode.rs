@@ -48,8 +48,7 @@ fn input(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, ModelEr
                 out.push(json!({ "type": "user_input", "content": [{ "type": "text", "text": words }] }));
             }
             Turn::Answer(answer, settled) => {
-                let ids: Vec<String> =
-                    settled.iter().map(|one| ids.take(one.call, to.names.wire(&one.call.name))).collect();
+                let ids = ids.take_all(&settled, to.names);
                 steps(answer, &ids, to, &mut out);
                 out.extend(settled.iter().zip(ids).map(|(one, id)| result(one, &id, to)));
             }

@@ -50,8 +50,7 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
             Turn::User(said) => out.push(json!({ "role": "user", "content": content(said, to)? })),
             Turn::Told(words) => out.push(json!({ "role": "user", "content": words })),
             Turn::Answer(answer, settled) => {
-                let ids: Vec<String> =
-                    settled.iter().map(|one| ids.take(one.call, to.names.wire(&one.call.name))).collect();
+                let ids = ids.take_all(&settled, to.names);
                 let written = assistant(answer, &settled, &ids, to);
                 // Many servers refuse an answer without words or calls; thoughts alone are none.
                 if written["content"] == "" && settled.is_empty() {

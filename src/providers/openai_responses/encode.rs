@@ -49,8 +49,7 @@ fn input(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, ModelEr
             Turn::User(said) => out.push(user(&content(said, to)?)),
             Turn::Told(words) => out.push(user(&[json!({ "type": "input_text", "text": words })])),
             Turn::Answer(answer, settled) => {
-                let ids: Vec<String> =
-                    settled.iter().map(|one| ids.take(one.call, to.names.wire(&one.call.name))).collect();
+                let ids = ids.take_all(&settled, to.names);
                 items(answer, &ids, to, &mut out);
                 for (one, id) in settled.iter().zip(ids) {
                     out.push(json!({ "type": "function_call_output", "call_id": id, "output": one.content() }));

@@ -20,9 +20,8 @@ mod transport;
 use std::sync::Arc;
 
 use pagehand::protocol::{
-    AssistantMessage, Attachment, Message, MessageId, MessageStatus, ModelError, ModelEvent, ModelRequest, Names,
-    OutputFormat, Part, RunId, Source, State, ThreadId, ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult,
-    UserMessage,
+    AssistantMessage, Attachment, Message, MessageId, MessageStatus, ModelError, ModelEvent, ModelRequest,
+    OutputFormat, Part, RunId, Source, ThreadId, ToolCall, ToolCallId, ToolMessage, ToolOffer, ToolResult, UserMessage,
 };
 use pagehand::providers::{Target, Vendor};
 use serde_json::{Map, Value, json};
@@ -99,20 +98,13 @@ fn body(vendor: &str, request: &ModelRequest) -> Value {
 /// A request with the tool `get_weather`, and nothing said beside the thread.
 fn request(messages: Vec<Message>) -> ModelRequest {
     ModelRequest {
-        thread: ThreadId::from("t"),
-        run: RunId::from("r"),
-        model: String::new(),
-        output: None,
-        instructions: String::new(),
         messages,
         tools: vec![Arc::new(ToolOffer {
             name: "get_weather".to_owned(),
             description: "Reads the weather.".to_owned(),
             parameters: Arc::new(json!({ "type": "object" })),
         })],
-        state: State::default(),
-        options: Names::default(),
-        context: Vec::new(),
+        ..ModelRequest::new(ThreadId::from("t"), RunId::from("r"))
     }
 }
 
