@@ -380,7 +380,7 @@ export interface PageHandError extends Error {
 /** A thread as one JSON file. */
 export interface ThreadFile {
   readonly format: 'pagehand-thread';
-  readonly version: 1;
+  readonly version: 1 | 2;
   readonly thread: string;
   readonly title: string;
   /** The lines of its journal. */

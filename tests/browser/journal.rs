@@ -236,7 +236,7 @@ async fn what_a_later_version_wrote_is_left_alone() {
     let desk = Desk::new();
     desk.open().await;
     desk.write(&[Entry::RunStart { run: RunId::from("r"), at: 1, message: None }]).await;
-    put(&desk.name, "threads", r#""t""#, r#"{"format":2}"#).await;
+    put(&desk.name, "threads", r#""t""#, r#"{"format":3}"#).await;
     assert_eq!(Desk::at(&desk.name).journal.open(desk.told()).await.unwrap_err(), OpenError::Newer);
 }
 
@@ -367,7 +367,7 @@ async fn a_file_that_is_no_thread_is_refused_with_the_place() {
     for (file, words) in [
         (Value::Null, "this is no thread: \"format\" is not \"pagehand-thread\""),
         (json!({ "format": "pagehand-thread" }), "\"version\" is missing"),
-        (json!({ "format": "pagehand-thread", "version": 2 }), "the file is of version 2; this page reads up to 1"),
+        (json!({ "format": "pagehand-thread", "version": 3 }), "the file is of version 3; this page reads up to 2"),
         (json!({ "format": "pagehand-thread", "version": 1 }), "\"entries\" is no list"),
         (
             json!({ "format": "pagehand-thread", "version": 1, "entries": [words, line, words] }),

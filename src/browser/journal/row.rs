@@ -6,7 +6,7 @@ use crate::browser::Artifact;
 use crate::protocol::{Entry, Millis, Names, UserMessage, object};
 
 /// The version of what is written. A page that finds a later one leaves it alone.
-pub(super) const FORMAT: u64 = 1;
+pub(super) const FORMAT: u64 = 2;
 
 // Characters of a thread's title.
 const TITLE: usize = 80;
@@ -32,8 +32,11 @@ impl Row {
         match entry {
             Entry::RunStart { at, message, .. } => {
                 self.at = *at;
-                if let Some(UserMessage { content: text, .. }) = message.as_ref().filter(|_| self.title.is_empty()) {
-                    self.title = text.chars().take(TITLE).collect();
+                if let Some(UserMessage { content, attachments, .. }) =
+                    message.as_ref().filter(|_| self.title.is_empty())
+                {
+                    let file = attachments.first().map(|file| file.name.as_str()).filter(|_| content.is_empty());
+                    self.title = file.unwrap_or(content).chars().take(TITLE).collect();
                 }
             }
             Entry::Checkpoint(_) if !self.checkpoints.contains(&number) => self.checkpoints.push(number),

@@ -3,7 +3,7 @@
 //! The file is one JSON object:
 //!
 //! ```json
-//! { "format": "pagehand-thread", "version": 1, "thread": "…", "title": "…", "entries": [ … ],
+//! { "format": "pagehand-thread", "version": 2, "thread": "…", "title": "…", "entries": [ … ],
 //!   "artifacts": [ { "name": "…", "version": 1, "mediaType": "…", "text": "…" } ] }
 //! ```
 
@@ -19,7 +19,7 @@ use crate::protocol::{EndReason, Entry, Millis, Names, ThreadId, UserMessage, ob
 use crate::session::StoreError;
 
 const FILE: &str = "pagehand-thread";
-const FILE_VERSION: u64 = 1;
+const FILE_VERSION: u64 = 2;
 
 // Threads that are kept; the oldest go first.
 const MOST: usize = 100;
