@@ -282,6 +282,14 @@ build_site() {
   need_wasm_bindgen
   need_wasm_opt
   need_esbuild
+  # Each of the two builds puts its module in the other's place, so cargo makes both anew, however little has changed.
+  local sums
+  sums=$(checksums Cargo.toml Cargo.lock src scripts/lib.sh)
+  if [ -d target/pkg ] && [ -d target/pkg-direct ] && [ "$sums" = "$(cat target/pkg.sources 2>/dev/null)" ]; then
+    make_site
+    return
+  fi
+  rm -f target/pkg.sources
   say "cargo: building the page (3 to 5 minutes the first time)"
   # `cargo build` would make the crate's rlib too, and silently leave out `lto = "fat"` for it: a tenth more to load.
   page_flags cargo rustc --release --lib --crate-type cdylib --target $WASM
@@ -289,6 +297,7 @@ build_site() {
   say "cargo: building the page that asks models by itself (another 2 minutes)"
   page_flags cargo rustc --release --lib --crate-type cdylib --target $WASM --features direct
   make_package target/pkg-direct
+  printf '%s\n' "$sums" >target/pkg.sources
   make_site
 }
 

@@ -140,7 +140,7 @@ function read(file) {
     const reader = new FileReader();
     reader.onerror = () => reject(reader.error);
     // The end of a `data:` address.
-    reader.onload = () => resolve({ name: file.name ?? '', type: file.type || 'text/plain', data: reader.result.split(',')[1] ?? '' });
+    reader.onload = () => resolve({ name: file.name ?? '', type: file.type || 'application/octet-stream', data: reader.result.split(',')[1] ?? '' });
     reader.readAsDataURL(file);
   });
 }
@@ -155,7 +155,7 @@ function remembered(key, value) {
 }
 
 class PageHand extends HTMLElement {
-  static observedAttributes = ['open', 'label', 'placement', 'model'];
+  static observedAttributes = ['open', 'label', 'placement', 'model', 'provider', 'model-url'];
 
   #root = this.attachShadow({ mode: 'open' });
   #launcher = element('button', { type: 'button', className: 'launcher', part: 'launcher' });
@@ -166,6 +166,10 @@ class PageHand extends HTMLElement {
   // What the page has said, by what it is about: said again to each panel that is mounted.
   #said = new Map();
   #callbacks = 0;
+  // The model that the page asks by itself.
+  #direct;
+  // Of each answer that is waited for, what gives it up.
+  #asked = new Set();
   // Counts up when the element leaves the page: what began before that is not for the panel that comes then.
   #life = 0;
   #idle;
@@ -204,6 +208,7 @@ class PageHand extends HTMLElement {
       (globalThis.cancelIdleCallback ?? clearTimeout)(this.#idle);
       this.#life += 1;
       this.#leave();
+      this.#giveUp('the element was removed');
       const instance = this.#instance;
       this.#instance = this.#mounting = undefined;
       try {
@@ -218,7 +223,7 @@ class PageHand extends HTMLElement {
   attributeChangedCallback(name) {
     if (!this.isConnected) return;
     if (name === 'label') this.#instance?.setLabel(this.#label);
-    if (name === 'model') this.#answeredBy();
+    if (/^model|provider/.test(name)) this.#answeredBy();
     this.#show();
     if (name === 'open' && this.#isShown) this.#ready();
   }
@@ -262,43 +267,63 @@ class PageHand extends HTMLElement {
 
   async send(prompt) {
     const said = await whole(prompt);
-    (await this.#ready()).send(said);
+    return (await this.#ready()).send(said) ?? null;
   }
 
+  // The run of this very message is listened for, whatever else is said meanwhile.
   async ask(prompt) {
-    await this.#ready();
-    return new Promise((resolve, reject) => {
-      let run;
-      let answer;
-      const over = new AbortController();
-      const hear = (what, heard) => this.addEventListener(`pagehand-${what}`, ({ detail }) => heard(detail), { signal: over.signal });
-      hear('run-start', ({ runId }) => (run ??= runId));
-      hear('output', ({ value }) => (answer = { value }));
-      hear('run-end', ({ runId, reason }) => {
-        if (runId !== run) return;
-        over.abort();
-        if (answer) resolve(answer.value);
-        else reject(fault('no_output', `the run ended without an answer of that form: ${reason}`));
-      });
-      this.send(prompt).catch((error) => {
-        over.abort();
-        reject(error);
-      });
+    if (!prompt?.output) throw fault('invalid_prompt', 'ask wants { text, output }');
+    const said = await whole(prompt);
+    const panel = await this.#ready();
+    const over = new AbortController();
+    const heard = Promise.withResolvers();
+    const hear = (what, work) => this.addEventListener(`pagehand-${what}`, ({ detail }) => work(detail), { signal: over.signal });
+    const give = (why) => heard.reject(fault('no_output', `there is no answer of that form: ${why}`));
+    let message;
+    let run;
+    let answer;
+    hear('run-start', ({ runId, messageId }) => {
+      if (messageId === message) run = runId;
     });
+    hear('output', ({ value }) => {
+      if (run) answer = { value };
+    });
+    hear('run-end', ({ runId, reason }) => {
+      if (runId === run) answer ? heard.resolve(answer.value) : give(reason);
+    });
+    this.#asked.add(give);
+    try {
+      message = panel.send(said);
+      if (!message) throw fault('invalid_prompt', 'ask wants a text, or a file');
+      return await heard.promise;
+    } finally {
+      over.abort();
+      this.#asked.delete(give);
+    }
   }
 
   useModel(model) {
+    const elsewhere = model && typeof model === 'object';
+    this.#direct = elsewhere ? { ...model } : undefined;
     return this.#say('model', (panel) => {
-      if (typeof model !== 'object') return panel.setModel(String(model ?? ''));
+      if (!elsewhere) return panel.setModel(String(model ?? ''));
       if (!panel.useModel) throw fault('not_direct', 'this build asks models through a gateway alone; load page-hand-direct.js');
-      return panel.useModel(model);
+      return panel.useModel(this.#direct);
     });
   }
 
-  async forgetKey() { (await this.#ready()).forgetKey?.(); }
+  async forgetKey() {
+    // It is not said to the next panel either.
+    if (this.#direct) delete this.#direct.key;
+    (await this.#ready()).forgetKey?.();
+  }
+
   async stop() { this.#instance?.stop(); }
   async newThread() { (await this.#ready()).newThread(); }
-  async openThread(id) { (await this.#ready()).openThread(String(id)); }
+  async openThread(id) {
+    (await this.#ready()).openThread(String(id));
+    this.#giveUp('another thread was opened');
+  }
   async threads() { return (await this.#ready()).threads(); }
   async deleteThread(id) { return (await this.#ready()).deleteThread(String(id)); }
   async exportThread() { return (await this.#ready()).exportThread(); }
@@ -487,6 +512,8 @@ class PageHand extends HTMLElement {
     this.#note.textContent = 'The panel had to be restarted. It goes on where it was.';
     setTimeout(() => (this.#note.textContent = ''), 15_000);
   }
+
+  #giveUp(why) { for (const give of [...this.#asked]) give(why); }
 
   #leave() {
     panels.delete(this.#renew);

@@ -350,6 +350,8 @@ export type EndReason =
   | 'interrupted'
   | 'truncated'
   | 'empty'
+  | 'length'
+  | 'refused'
   | 'output-mismatch'
   | 'max-steps'
   | 'max-calls'
@@ -449,7 +451,7 @@ export interface PageHandEventMap {
   /** The panel failed for good (a panic, memory that ran out) and a fresh one takes its place; `pagehand-ready` follows. */
   'pagehand-restart': CustomEvent<{ message: string }>;
   /** A run began. */
-  'pagehand-run-start': CustomEvent<{ runId: string; message: string | null }>;
+  'pagehand-run-start': CustomEvent<{ runId: string; messageId: string | null; message: string | null }>;
   /** A call entered a state. */
   'pagehand-tool-call': CustomEvent<{
     callId: string;
@@ -531,8 +533,11 @@ export declare class PageHand extends HTMLElement {
   open(): Promise<void>;
   /** Hides the panel. What is at work goes on. */
   close(): void;
-  /** Sends a message, as the user would; what is at work is ended first. Rejects with the code `invalid_prompt`. */
-  send(prompt: string | Prompt): Promise<void>;
+  /**
+   * Sends a message, as the user would; what is at work is ended first. Its id; `null` where there was nothing to send.
+   * Rejects with the code `invalid_prompt`.
+   */
+  send(prompt: string | Prompt): Promise<string | null>;
   /**
    * Sends a message that wants an answer of a given form; the answer's value. Rejects with the code `no_output` where the
    * run ends without one, or `invalid_prompt`.
@@ -543,7 +548,7 @@ export declare class PageHand extends HTMLElement {
    * itself. Rejects with the code `not_direct` or `invalid_model`.
    */
   useModel(model: string | DirectModel): Promise<void>;
-  /** Forgets the user's key, in memory and in this browser. */
+  /** Forgets every key of a user's, in memory and in this browser. */
   forgetKey(): Promise<void>;
   /** Stops what is at work. */
   stop(): Promise<void>;

@@ -184,7 +184,7 @@ impl AgUiEncoder {
             json!({ "type": "success", "pendingToolCallIds": pending })
         };
         // What the protocol has no word for, and the loop goes by.
-        if *reason == FinishReason::Paused {
+        if matches!(reason, FinishReason::Paused | FinishReason::Length | FinishReason::Refused) {
             frame["metadata"][METADATA][FINISH] = json!(reason.as_str());
         }
         self.put_usage(&mut frame);

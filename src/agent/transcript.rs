@@ -5,10 +5,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::protocol::{
-    AssistantMessage, Checkpoint, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus, Names, OpenJob,
-    OutputFormat, Part, RunId, State, ToolCall, ToolCallId, ToolMessage, ToolResult, Usage,
+    AssistantMessage, Attachment, Checkpoint, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus,
+    Names, OpenJob, OutputFormat, Part, RunId, Source, State, ToolCall, ToolCallId, ToolMessage, ToolResult, Usage,
 };
 use crate::tools::error;
+
+// Characters of base64 in one request; a gateway takes a body of 32 MiB.
+const MAX_FILES: usize = 24 * 1024 * 1024;
 
 /// A thread. Always valid to send: every call of every answer has exactly one result, right behind the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,7 +86,9 @@ impl Transcript {
             }
             Message::User(_) | Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => true,
         };
-        self.messages.iter().filter(sent).cloned().collect()
+        let mut messages: Vec<Message> = self.messages.iter().filter(sent).cloned().collect();
+        leave_out_files(&mut messages);
+        messages
     }
 
     /// The arguments a call ran with: the model's, or what the user made of them.
@@ -234,6 +239,29 @@ impl Transcript {
     }
 }
 
+// Every request carries the thread's files again; those that do not fit any more are named instead, the oldest first.
+fn leave_out_files(messages: &mut [Message]) {
+    let mut room = MAX_FILES;
+    for message in messages.iter_mut().rev() {
+        let Message::User(said) = message else { continue };
+        let over = |file: &Attachment| match &file.source {
+            Source::Data(data) if data.len() > room => true,
+            Source::Data(data) => {
+                room -= data.len();
+                false
+            }
+            Source::Url(_) => false,
+        };
+        let (gone, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut said.attachments).into_iter().partition(over);
+        said.attachments = kept;
+        for file in gone {
+            let place = if said.content.is_empty() { "" } else { "\n\n" };
+            said.content
+                .push_str(&format!("{place}[{}, {}: left out, there are too many files]", file.name, file.media_type));
+        }
+    }
+}
+
 /// A result's message id follows from its call's, so that a journal and the thread in memory agree without bookkeeping.
 pub(super) fn result_message_id(call: &ToolCallId) -> MessageId {
     MessageId(format!("{call}r"))
@@ -323,8 +351,10 @@ impl Fold {
                 self.unfinished.jobs.clone_from(jobs);
                 self.unfinished.last_end = Some(EndReason::Completed);
             }
+            // What jobs came to is told behind it, with the step that it begins.
             Entry::Notice { message, content } => {
-                self.end_step();
+                self.end_draft();
+                self.close();
                 self.transcript.push(Message::Notice { id: message.clone(), content: content.clone() });
             }
             Entry::Checkpoint(_) | Entry::LateResult(_) | Entry::Owner { .. } => {}

@@ -32,7 +32,13 @@ pub fn random_seed() -> u64 {
 /// The id of a thread that nobody has begun.
 #[must_use]
 pub fn fresh_thread() -> ThreadId {
-    ThreadId(IdMint::new(random_seed()).mint())
+    ThreadId(fresh_id())
+}
+
+/// An id that nobody else has.
+#[must_use]
+pub fn fresh_id() -> String {
+    IdMint::new(random_seed()).mint()
 }
 
 /// Resolves after so many milliseconds. Dropping it clears the timer.

@@ -4,19 +4,22 @@
 //! the requests and nowhere else: no log, no error, no event, no journal.
 
 use std::cell::RefCell;
+use std::pin::pin;
 use std::rc::Rc;
 
-use futures::stream::LocalBoxStream;
+use futures::future::{Either, select};
+use futures::stream::{LocalBoxStream, StreamExt};
 use gloo_net::http::Method;
 use serde_json::{Map, Value};
 
 use crate::browser::answer::{Decode, answer};
-use crate::browser::fetch::{Reply, send};
-use crate::browser::{Answers, ModelInfo};
-use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
+use crate::browser::fetch::{Reply, send_here_alone};
+use crate::browser::{Answers, ModelInfo, sleep};
+use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, TEXTS};
 use crate::providers::{Api, Decoder, Target, Vendor, error};
 
 const MAX_ERROR_BYTES: usize = 64 * 1024;
+const ERROR_MS: u64 = 10_000;
 // Vendors that answer nobody without a key have their address elsewhere than on this machine.
 const LOCAL: [&str; 4] = ["http://localhost", "http://127.0.0.1", "http://[::1]", "http://0.0.0.0"];
 
@@ -61,9 +64,15 @@ impl Direct {
         Ok(Self { vendor, url, model, parameters, key: Rc::default() })
     }
 
-    /// Gives it the key, or takes it back.
+    /// Whether this can be a key: a header takes no other letters.
+    #[must_use]
+    pub fn is_key(text: &str) -> bool {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
+    }
+
+    /// Gives it the key, or takes it back. What can be no key is none.
     pub fn set_key(&self, key: Option<String>) {
-        *self.key.borrow_mut() = key.filter(|key| !key.trim().is_empty());
+        *self.key.borrow_mut() = key.map(|key| key.trim().to_owned()).filter(|key| Self::is_key(key));
     }
 
     /// Whether it answers nobody without a key, and has none.
@@ -72,10 +81,10 @@ impl Direct {
         self.key.borrow().is_none() && !LOCAL.iter().any(|place| self.url.starts_with(place))
     }
 
-    /// Where its key is kept, if the user wants that.
+    /// Whose server its key is sent to.
     #[must_use]
-    pub fn key_name(&self) -> String {
-        format!("pagehand.key:{}", origin(&self.url))
+    pub fn origin(&self) -> String {
+        origin(&self.url).to_owned()
     }
 
     /// Whose it is.
@@ -91,7 +100,7 @@ impl Direct {
         ModelInfo {
             name: self.model.clone(),
             label: format!("{}, asked by this page", self.model),
-            files: media.types.iter().map(|kind| (*kind).to_owned()).collect(),
+            files: media.types.iter().chain(&TEXTS).map(|kind| (*kind).to_owned()).collect(),
             max_file_bytes: media.max_bytes as u64,
         }
     }
@@ -108,8 +117,17 @@ impl Direct {
         let target = Target::new(self.vendor, &self.url, &self.model, self.parameters.clone(), key.as_deref());
         let decoder = target.decoder(request);
         let (request, url) = (request.clone(), self.url.clone());
+        let secret = key.clone();
         let opening = async move { ask(&target, &request, &url, key.as_deref()).await };
-        answer(Box::pin(opening), Box::new(decoder))
+        let events = answer(Box::pin(opening), Box::new(decoder));
+        let without_key = move |event| match (event, &secret) {
+            (ModelEvent::Error(mut error), Some(key)) => {
+                error.message = error.message.replace(key.as_str(), "[key]");
+                ModelEvent::Error(error)
+            }
+            (event, _) => event,
+        };
+        events.map(without_key).boxed_local()
     }
 }
 
@@ -124,7 +142,7 @@ async fn ask(target: &Target, request: &ModelRequest, url: &str, key: Option<&st
     if let Some(value) = &key_header {
         headers.push((post.key.0, value));
     }
-    let mut reply = send(Method::POST, &post.url, &headers, Some(post.body)).await.map_err(|()| {
+    let mut reply = send_here_alone(Method::POST, &post.url, &headers, Some(post.body)).await.map_err(|()| {
         let words = format!(
             "The model's server at {} can not be reached from this page. Check that it is running, and that it lets this \
              page's origin ask it (CORS).",
@@ -133,15 +151,17 @@ async fn ask(target: &Target, request: &ModelRequest, url: &str, key: Option<&st
         ModelError::new(ModelErrorKind::Network, words)
     })?;
     if (200..300).contains(&reply.status) {
-        return Ok(reply);
+        let page = reply.header("content-type").and_then(|kind| error::of_page(&kind));
+        return page.map_or(Ok(reply), Err);
     }
     let advice = reply.retry_advice();
-    let body = reply.text(MAX_ERROR_BYTES).await.unwrap_or_default();
-    let mut error = error::of_answer(reply.status, advice, &body);
-    if let Some(key) = key {
-        error.message = error.message.replace(key, "[key]");
-    }
-    Err(error)
+    let status = reply.status;
+    // What is known is not kept back by a body without an end.
+    let body = match select(pin!(reply.text(MAX_ERROR_BYTES)), sleep(ERROR_MS)).await {
+        Either::Left((body, _)) => body.unwrap_or_default(),
+        Either::Right(_) => String::new(),
+    };
+    Err(error::of_answer(status, advice, &body))
 }
 
 // An address without its path.

@@ -26,8 +26,24 @@ pub(super) async fn send(
     headers: &[(&str, &str)],
     body: Option<String>,
 ) -> Result<Reply, ()> {
+    send_by(RequestBuilder::new(url).method(method), headers, body).await
+}
+
+/// The same of one that must reach nobody else: where it is told to go elsewhere, there is no answer.
+#[cfg(feature = "direct")]
+pub(super) async fn send_here_alone(
+    method: Method,
+    url: &str,
+    headers: &[(&str, &str)],
+    body: Option<String>,
+) -> Result<Reply, ()> {
+    let builder = RequestBuilder::new(url).method(method).redirect(web_sys::RequestRedirect::Error);
+    send_by(builder, headers, body).await
+}
+
+async fn send_by(builder: RequestBuilder, headers: &[(&str, &str)], body: Option<String>) -> Result<Reply, ()> {
     let abort = Abort::new();
-    let mut builder = RequestBuilder::new(url).method(method).abort_signal(abort.signal().as_ref());
+    let mut builder = builder.abort_signal(abort.signal().as_ref());
     for (name, value) in headers {
         builder = builder.header(name, value);
     }

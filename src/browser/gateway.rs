@@ -1,6 +1,6 @@
 //! The gateway as a page sees it: ask the model, run a tool, list the tools. Knows nothing of the loop.
 
-use futures::stream::LocalBoxStream;
+use futures::stream::{LocalBoxStream, StreamExt, once};
 use gloo_net::http::Method;
 use serde_json::{Value, json};
 
@@ -9,6 +9,9 @@ use crate::browser::answer::{Decode, answer};
 use crate::browser::fetch::{Reply, send};
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 use crate::tools::{Definition, Policy};
+
+/// The address of a page that has none: its tools are its own, and so is its model.
+pub const NO_GATEWAY: &str = "none";
 
 /// Where the gateway is.
 #[derive(Clone, Debug)]
@@ -76,7 +79,7 @@ pub(super) const MAX_RESULT_BYTES: usize = 8 * 1024 * 1024;
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 
 impl Gateway {
-    /// The gateway at this address; a relative one is the page's own server.
+    /// The gateway at this address; a relative one is the page's own server, [`NO_GATEWAY`] none at all.
     #[must_use]
     pub fn new(base: &str) -> Self {
         let base = if base.ends_with('/') { base.to_owned() } else { format!("{base}/") };
@@ -113,6 +116,11 @@ impl Gateway {
     /// Asks the model.
     #[must_use]
     pub fn call_model(&self, request: &ModelRequest) -> LocalBoxStream<'static, ModelEvent> {
+        if self.base.strip_suffix('/') == Some(NO_GATEWAY) {
+            let words = "No model is chosen, and this page has no gateway that has one.";
+            let error = ModelEvent::Error(ModelError::new(ModelErrorKind::BadRequest, words));
+            return once(async { error }).boxed_local();
+        }
         let (gateway, body) = (self.clone(), write_input(request).to_string());
         let opening = async move { gateway.ask(body).await };
         answer(Box::pin(opening), Box::new(AgUiDecoder::new(request)))

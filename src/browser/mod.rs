@@ -28,10 +28,10 @@ mod window;
 
 pub use abort::Abort;
 pub use artifacts::{Artifact, Artifacts};
-pub use clock::{fresh_thread, now, random_seed, sleep};
+pub use clock::{fresh_id, fresh_thread, now, random_seed, sleep};
 #[cfg(feature = "direct")]
 pub use direct::{Direct, DirectError};
-pub use gateway::{AgentInfo, Gateway, ModelInfo, Refused, Served, ServedTool};
+pub use gateway::{AgentInfo, Gateway, ModelInfo, NO_GATEWAY, Refused, Served, ServedTool};
 pub use host::{BrowserHost, Watcher};
 pub use journal::{Database, ImportError, Journal, OpenError, Opened, Row, Shelf, ThreadInfo, VERSION};
 pub use mirror::{Channel, Mirror, PageWord};
@@ -40,5 +40,5 @@ pub use ownership::{Claim, Lock};
 pub use prompt_api::on_device;
 pub use server_tool::Heard;
 pub use services::{Answers, Complete, Drifted, MemorySearch, Services, ThreadServices};
-pub use tab::{current_thread, had_thread, set_current_thread, set_had_thread};
+pub use tab::{chosen_model, current_thread, had_thread, set_chosen_model, set_current_thread, set_had_thread};
 pub use window::{Life, Listener, is_online};

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use futures::future::{Either, LocalBoxFuture, select};
 use futures::stream::{LocalBoxStream, StreamExt, unfold};
 use js_sys::{Array, Function, JSON, Object, Promise, Reflect};
 use serde_json::{Value, json};
@@ -12,9 +13,12 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::ReadableStreamDefaultReader;
 
-use crate::browser::{Abort, Answers, ModelInfo};
-use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
+use crate::browser::{Abort, Answers, ModelInfo, sleep};
+use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, TEXTS};
 use crate::providers::prompt_api::{Ask, Chunk, PromptReader, encode};
+
+// A model that has to be loaded first takes its time, in which a run must not take it for dead.
+const LOADING_MS: u64 = 30_000;
 
 /// The model on this device, as a user may choose it; `None` where this browser has none.
 #[must_use]
@@ -23,6 +27,7 @@ pub fn on_device() -> Option<(Answers, ModelInfo)> {
     let info = ModelInfo {
         name: "prompt_api".to_owned(),
         label: "The model on this device".to_owned(),
+        files: TEXTS.map(str::to_owned).to_vec(),
         ..ModelInfo::default()
     };
     Some((Rc::new(answer), info))
@@ -33,23 +38,29 @@ fn answer(request: &ModelRequest) -> LocalBoxStream<'static, ModelEvent> {
     let open = global("LanguageModelToolSuccess").is_some();
     let ask = encode(request, open);
     let in_form = matches!(&ask, Ok(ask) if ask.constraint.is_some()) && !request.tools.is_empty();
+    let abort = Abort::new();
+    let signal: JsValue = abort.signal().map_or(JsValue::UNDEFINED, Into::into);
     let at_work = AtWork {
-        ask: Some(ask),
+        opening: Some(Box::pin(open_session(ask, signal))),
         reader: PromptReader::new(request, in_form),
-        said: None,
-        session: JsValue::UNDEFINED,
-        abort: Abort::new(),
+        session: None,
+        abort,
     };
     unfold(at_work, |mut at_work| async move { at_work.next().await.map(|event| (event, at_work)) }).boxed_local()
 }
 
 /// An answer at work. Dropping it stops the model.
 struct AtWork {
-    ask: Option<Result<Ask, ModelError>>,
+    opening: Option<LocalBoxFuture<'static, Result<Session, ModelError>>>,
     reader: PromptReader,
-    said: Option<ReadableStreamDefaultReader>,
-    session: JsValue,
+    session: Option<Session>,
     abort: Abort,
+}
+
+/// A session that speaks.
+struct Session {
+    object: JsValue,
+    said: ReadableStreamDefaultReader,
 }
 
 impl AtWork {
@@ -58,41 +69,47 @@ impl AtWork {
             if let Some(event) = self.reader.next() {
                 return Some(event);
             }
-            if let Some(ask) = self.ask.take()
-                && let Err(error) = self.begin(ask).await
-            {
-                return Some(ModelEvent::Error(error));
+            if let Some(opening) = &mut self.opening {
+                match select(opening, sleep(LOADING_MS)).await {
+                    Either::Left((Ok(session), _)) => (self.opening, self.session) = (None, Some(session)),
+                    Either::Left((Err(error), _)) => {
+                        self.opening = None;
+                        return Some(ModelEvent::Error(error));
+                    }
+                    Either::Right(_) => {
+                        return Some(ModelEvent::Note("The model on this device is being loaded.".to_owned()));
+                    }
+                }
             }
-            match chunk(self.said.as_ref()?).await {
+            match chunk(&self.session.as_ref()?.said).await {
                 Ok(Some(chunk)) => self.reader.push(chunk),
                 Ok(None) => {
-                    self.said = None;
+                    self.session = None;
                     self.abort.disarm();
                     self.reader.finish();
                 }
                 Err(thrown) => {
-                    self.said = None;
+                    self.session = None;
                     return Some(ModelEvent::Error(read_error(&thrown)));
                 }
             }
         }
     }
+}
 
-    async fn begin(&mut self, ask: Result<Ask, ModelError>) -> Result<(), ModelError> {
-        let ask = ask?;
-        let signal: JsValue = self.abort.signal().map_or(JsValue::UNDEFINED, Into::into);
-        self.session = session(&ask, &signal).await.map_err(|thrown| read_error(&thrown))?;
-        self.said = Some(speak(&self.session, &ask, &signal).map_err(|thrown| read_error(&thrown))?);
-        Ok(())
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Ok(destroy) = method(&self.object, "destroy") {
+            let _ = destroy.call0(&self.object);
+        }
     }
 }
 
-impl Drop for AtWork {
-    fn drop(&mut self) {
-        if let Ok(destroy) = method(&self.session, "destroy") {
-            let _ = destroy.call0(&self.session);
-        }
-    }
+async fn open_session(ask: Result<Ask, ModelError>, signal: JsValue) -> Result<Session, ModelError> {
+    let ask = ask?;
+    let object = session(&ask, &signal).await.map_err(|thrown| read_error(&thrown))?;
+    let said = speak(&object, &ask, &signal).map_err(|thrown| read_error(&thrown))?;
+    Ok(Session { object, said })
 }
 
 async fn session(ask: &Ask, signal: &JsValue) -> Result<JsValue, JsValue> {
@@ -132,8 +149,9 @@ async fn chunk(reader: &ReadableStreamDefaultReader) -> Result<Option<Chunk>, Js
     Ok(Some(match value.as_string() {
         Some(words) => Chunk::Text(words),
         None => {
-            let text = JSON::stringify(&value).map(String::from).unwrap_or_default();
-            Chunk::Part(serde_json::from_str(&text).unwrap_or_default())
+            // Of what is no JSON, such as `undefined`, there is no text.
+            let text = JSON::stringify(&value).ok().and_then(|text| text.as_string());
+            Chunk::Part(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
         }
     }))
 }
@@ -163,7 +181,7 @@ fn prompts(prompts: &[Value]) -> Result<JsValue, JsValue> {
 fn read_error(thrown: &JsValue) -> ModelError {
     let text = |name: &str| get(thrown, name).as_string();
     let name = text("name").unwrap_or_default();
-    let words = text("message").or_else(|| thrown.as_string()).unwrap_or_default();
+    let words = text("message").or_else(|| thrown.as_string()).unwrap_or_else(|| "it does not say why".to_owned());
     let (kind, retry) = match name.as_str() {
         "NetworkError" => (ModelErrorKind::Network, None),
         "UnknownError" => (ModelErrorKind::Upstream, None),

@@ -19,6 +19,19 @@ pub fn set_current_thread(name: &str, thread: &ThreadId) {
     }
 }
 
+/// The model the user of this tab chose under a name (the element's); empty for none.
+#[must_use]
+pub fn chosen_model(name: &str) -> String {
+    storage().and_then(|storage| storage.get_item(&model(name)).ok().flatten()).unwrap_or_default()
+}
+
+/// Remembers the model the user of this tab chose.
+pub fn set_chosen_model(name: &str, chosen: &str) {
+    if let Some(storage) = storage() {
+        let _ = storage.set_item(&model(name), chosen);
+    }
+}
+
 /// Whether a page of this tab was running the thread when it was last heard of.
 #[must_use]
 pub fn had_thread(thread: &ThreadId) -> bool {
@@ -34,6 +47,10 @@ pub fn set_had_thread(thread: &ThreadId, had: bool) {
 
 fn owned(thread: &ThreadId) -> String {
     format!("pagehand.owned:{thread}")
+}
+
+fn model(name: &str) -> String {
+    format!("pagehand.model:{name}")
 }
 
 fn key(name: &str) -> String {

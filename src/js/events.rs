@@ -17,7 +17,11 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
             dispatch(
                 &element,
                 "pagehand-run-start",
-                &object(vec![("runId", run.as_str().into()), ("message", text.into())]),
+                &object(vec![
+                    ("runId", run.as_str().into()),
+                    ("messageId", message.as_ref().map(|said| said.id.as_str()).into()),
+                    ("message", text.into()),
+                ]),
             );
         }
         Event::Call(view) => {

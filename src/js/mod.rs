@@ -92,18 +92,20 @@ impl Instance {
         Ok(Self { app, label, owner, view: Some(unmounting(view)) })
     }
 
-    /// Sends a message, as the user would: a text, or `{text, files, output}`.
+    /// Sends a message, as the user would: a text, or `{text, files, output}`. Its id; `undefined` where there is nothing to
+    /// send.
     ///
     /// # Errors
     /// An `Error` with the code `not_json` or `invalid_prompt`.
-    pub fn send(&self, prompt: &JsValue) -> Result<(), JsValue> {
-        if let Some(text) = prompt.as_string() {
-            self.app.send(text);
-            return Ok(());
-        }
-        let json = from_js_within(prompt, MAX_PROMPT).map_err(|why| error("not_json", &why))?;
-        self.app.send(prompt::read(&json).map_err(|why| error("invalid_prompt", &why))?);
-        Ok(())
+    pub fn send(&self, prompt: &JsValue) -> Result<Option<String>, JsValue> {
+        let prompt = match prompt.as_string() {
+            Some(text) => text.into(),
+            None => {
+                let json = from_js_within(prompt, MAX_PROMPT).map_err(|why| error("not_json", &why))?;
+                prompt::read(&json).map_err(|why| error("invalid_prompt", &why))?
+            }
+        };
+        Ok(self.app.send(prompt).map(|id| id.0))
     }
 
     /// Has this model of the gateway's asked from the next step on; empty for its first.

@@ -15,7 +15,7 @@ pub(super) fn read(json: &Value) -> Result<Prompt, String> {
     let attachments = attachments
         .map_err(|at| format!("files[{at}] must be {{ name, type, data }} with base64, or {{ name, type, url }}"))?;
     let output = json.get("output").filter(|output| !output.is_null()).map(output).transpose()?;
-    Ok(Prompt { text, attachments, output })
+    Ok(Prompt { text, attachments, output, ..Prompt::default() })
 }
 
 fn attachment(file: &Value) -> Option<Attachment> {

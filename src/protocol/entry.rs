@@ -151,6 +151,10 @@ pub enum EndReason {
     Truncated,
     /// The model answered without a word or a call.
     Empty,
+    /// The answer ended at the model's limit.
+    Length,
+    /// The model, or a filter of its provider, did not go on.
+    Refused,
     /// The answer has not the form that was asked for, the second one neither.
     OutputMismatch {
         /// What does not fit.
@@ -209,6 +213,8 @@ impl EndReason {
             Self::Interrupted => "interrupted",
             Self::Truncated => "truncated",
             Self::Empty => "empty",
+            Self::Length => "length",
+            Self::Refused => "refused",
             Self::OutputMismatch { .. } => "output-mismatch",
             Self::MaxSteps { .. } => "max-steps",
             Self::MaxCalls { .. } => "max-calls",

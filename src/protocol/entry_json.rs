@@ -326,7 +326,9 @@ pub(super) fn reason_to_json(reason: &EndReason) -> Value {
         | EndReason::Superseded
         | EndReason::Interrupted
         | EndReason::Truncated
-        | EndReason::Empty => Value::Null,
+        | EndReason::Empty
+        | EndReason::Length
+        | EndReason::Refused => Value::Null,
         EndReason::MaxSteps { limit } => fields(vec![("limit", (*limit).into())]),
         EndReason::MaxCalls { limit, asked } => fields(vec![("limit", (*limit).into()), ("asked", (*asked).into())]),
         EndReason::MaxTime { limit_ms } => fields(vec![("limit", (*limit_ms).into())]),
@@ -351,6 +353,8 @@ pub(super) fn reason_from_json(line: &Value) -> Option<EndReason> {
         "interrupted" => EndReason::Interrupted,
         "truncated" => EndReason::Truncated,
         "empty" => EndReason::Empty,
+        "length" => EndReason::Length,
+        "refused" => EndReason::Refused,
         "output-mismatch" => EndReason::OutputMismatch { why: text(detail, "why")? },
         "max-steps" => EndReason::MaxSteps { limit: small(detail, "limit")? },
         "max-calls" => {

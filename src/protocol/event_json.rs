@@ -56,7 +56,10 @@ impl Event {
                 ("detail", reason_to_json(reason)),
             ]),
             Self::Saving(why) => fields(vec![("event", "saving".into()), ("text", why.as_deref().into())]),
-            Self::DecisionRefused { .. } | Self::Settled(_) | Self::Output { .. } | Self::Note(_) => return None,
+            Self::Output { message, value } => {
+                fields(vec![("event", "output".into()), ("message", message.as_str().into()), ("value", value.clone())])
+            }
+            Self::DecisionRefused { .. } | Self::Settled(_) | Self::Note(_) => return None,
         })
     }
 
@@ -91,6 +94,7 @@ impl Event {
             },
             "waiting" => Self::Waiting { until: number("until")?, why: wait_from_json(event)? },
             "saving" => Self::Saving(said()),
+            "output" => Self::Output { message: message()?, value: event.get("value").cloned().unwrap_or_default() },
             "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(event)? },
             _ => return None,
         })

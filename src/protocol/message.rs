@@ -73,9 +73,11 @@ pub struct OutputFormat {
     pub schema: Value,
 }
 
-/// What the user says: a message that has no id yet.
+/// What the user says: a message to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompt {
+    /// The id it is to have; one is made where there is none.
+    pub id: Option<MessageId>,
     /// The text.
     pub text: String,
     /// The files.
@@ -162,14 +164,19 @@ impl UserMessage {
     /// A message of what the user says.
     #[must_use]
     pub fn of(id: MessageId, prompt: Prompt) -> Self {
-        let Prompt { text, attachments, output } = prompt;
+        let Prompt { text, attachments, output, .. } = prompt;
         Self { id, content: text, attachments, output }
     }
 
     /// What was said, to be said again.
     #[must_use]
     pub fn prompt(&self) -> Prompt {
-        Prompt { text: self.content.clone(), attachments: self.attachments.clone(), output: self.output.clone() }
+        Prompt {
+            id: Some(self.id.clone()),
+            text: self.content.clone(),
+            attachments: self.attachments.clone(),
+            output: self.output.clone(),
+        }
     }
 }
 
@@ -195,10 +202,33 @@ impl Attachment {
         }
     }
 
+    /// Whether it is text, which every model reads.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        let plain = self.media_type.split(';').next().unwrap_or_default().trim();
+        TEXTS.iter().any(|kind| fits(plain, kind))
+    }
+
+    /// Whether its type is one of these; `image/*` stands for all of a kind.
+    #[must_use]
+    pub fn is_one_of<T: AsRef<str>>(&self, types: &[T]) -> bool {
+        types.iter().any(|kind| fits(&self.media_type, kind.as_ref()))
+    }
+
     /// Whether it is an image.
     #[must_use]
     pub fn is_image(&self) -> bool {
         self.media_type.starts_with("image/")
+    }
+}
+
+/// The media types that are text.
+pub const TEXTS: [&str; 4] = ["text/*", "application/json", "application/xml", "application/yaml"];
+
+fn fits(media_type: &str, pattern: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(kind) => media_type.starts_with(kind),
+        None => media_type == pattern,
     }
 }
 

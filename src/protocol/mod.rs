@@ -22,7 +22,8 @@ pub use event::{CallState, CallView, Event, Settled, Wait};
 pub use id::{IdMint, MessageId, RunId, ThreadId, ToolCallId};
 pub use json::{JsonFault, MAX_DEPTH, parse_json};
 pub use message::{
-    AssistantMessage, Attachment, Message, MessageStatus, OutputFormat, Part, Prompt, Source, ToolMessage, UserMessage,
+    AssistantMessage, Attachment, Message, MessageStatus, OutputFormat, Part, Prompt, Source, TEXTS, ToolMessage,
+    UserMessage,
 };
 pub use model::{FinishReason, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ToolOffer, Usage};
 pub use names::Names;

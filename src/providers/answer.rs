@@ -15,6 +15,8 @@ pub(super) struct Answer {
     started: bool,
     part: Part,
     calls: Vec<Call>,
+    /// Whether the last thing that was said is a call.
+    calls_last: bool,
     usage: Usage,
     over: bool,
 }
@@ -24,10 +26,8 @@ enum Part {
     None,
     Text,
     Reasoning,
-    /// The last one was a text or a thought, and is closed.
+    /// None is open any more.
     Closed,
-    /// The last one was a call.
-    Call,
 }
 
 #[derive(Debug)]
@@ -48,6 +48,7 @@ impl Answer {
             started: false,
             part: Part::None,
             calls: Vec::new(),
+            calls_last: false,
             usage: Usage::default(),
             over: false,
         }
@@ -81,6 +82,7 @@ impl Answer {
     /// More words for the user.
     pub(super) fn text(&mut self, words: &str) {
         self.open(Part::Text);
+        self.calls_last = false;
         self.ready.push_back(ModelEvent::TextDelta(words.to_owned()));
     }
 
@@ -96,6 +98,7 @@ impl Answer {
     /// More of what the model thinks with.
     pub(super) fn reasoning(&mut self, words: &str) {
         self.open(Part::Reasoning);
+        self.calls_last = false;
         self.ready.push_back(ModelEvent::ReasoningDelta(words.to_owned()));
     }
 
@@ -123,7 +126,7 @@ impl Answer {
         match self.part {
             Part::Text => self.ready.push_back(ModelEvent::TextEnd),
             Part::Reasoning => self.ready.push_back(ModelEvent::ReasoningEnd),
-            Part::None | Part::Closed | Part::Call => return,
+            Part::None | Part::Closed => return,
         }
         self.part = Part::Closed;
     }
@@ -131,7 +134,7 @@ impl Answer {
     /// Opens a call under the name its vendor knows; its slot.
     pub(super) fn call(&mut self, id: Option<&str>, wire_name: &str) -> usize {
         self.close_part();
-        self.part = Part::Call;
+        (self.part, self.calls_last) = (Part::Closed, true);
         let slot = self.calls.len();
         self.calls.push(Call { open: true, empty: true });
         let (id, name) = (id.map(str::to_owned), self.names.real(wire_name).to_owned());
@@ -178,7 +181,7 @@ impl Answer {
     /// The end of a good answer.
     pub(super) fn finish(&mut self, reason: FinishReason) {
         if reason == FinishReason::Length
-            && self.part == Part::Call
+            && self.calls_last
             && let Some(slot) = self.calls.len().checked_sub(1)
             && self.calls[slot].empty
         {

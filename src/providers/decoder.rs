@@ -17,8 +17,12 @@ pub struct Decoder {
     answer: Answer,
     reader: Box<dyn Reader>,
     halves: Halves,
+    bytes: usize,
     cut: bool,
 }
+
+// What is put together on the way (arguments, parts nobody knows) is no longer than the body. Longer ones are no answers.
+const MAX_BYTES: usize = 128 * 1024 * 1024;
 
 const DONE: &str = "[DONE]";
 
@@ -36,13 +40,17 @@ pub(super) trait Reader: Send {
 
 impl Decoder {
     pub(super) fn new(frames: Frames, answer: Answer, reader: Box<dyn Reader>) -> Self {
-        Self { frames, answer, reader, halves: Halves::default(), cut: false }
+        Self { frames, answer, reader, halves: Halves::default(), bytes: 0, cut: false }
     }
 
     /// Takes the next bytes of the body.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.answer.is_over() {
             return;
+        }
+        self.bytes = self.bytes.saturating_add(bytes.len());
+        if self.bytes > MAX_BYTES {
+            return self.answer.broken(format!("the model's answer is longer than {} MiB", MAX_BYTES / (1024 * 1024)));
         }
         if let Err(too_long) = self.frames.push(bytes) {
             return self.answer.broken(too_long.to_string());

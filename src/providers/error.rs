@@ -18,6 +18,9 @@ use crate::protocol::{ModelError, ModelErrorKind};
 use crate::providers::json::{Json, field, list, text};
 use crate::wire::retry::{RetryAdvice, decimal};
 
+// Servers quote a wrong key in part, which no search for the whole one finds: so these words are ours.
+const KEY_REFUSED: &str = "The model's server refused the key";
+
 /// The error that an HTTP answer other than 2xx is.
 ///
 /// `advice` is what its head says about asking again: it is nearer to who decides than the words of the body are.
@@ -30,13 +33,23 @@ pub fn of_answer(status: u16, advice: RetryAdvice, body: &str) -> ModelError {
     });
     let retry = advice.retry.or_else(|| told.as_ref().and_then(|error| error.retry));
     let retry_after_ms = advice.after_ms.or_else(|| told.as_ref().and_then(|error| error.retry_after_ms));
-    // Servers quote a wrong key in part, which no search for the whole one finds: so these words are ours.
+    let of_key = matches!(&told, Some(error) if error.kind == Auth);
+    let kind = if of_key { Auth } else { ModelErrorKind::from_status(status) };
     let message = match (status, told) {
-        (401 | 403, _) => format!("The model's server refused the key (HTTP {status})."),
+        (401 | 403, _) => format!("{KEY_REFUSED} (HTTP {status})."),
         (_, Some(error)) => error.message,
         (_, None) => format!("The model's server answered with HTTP {status}."),
     };
-    ModelError { kind: ModelErrorKind::from_status(status), message, retry_after_ms, retry }
+    ModelError { kind, message, retry_after_ms, retry }
+}
+
+/// The error that a page is where an answer should be: of a proxy, or of a wrong address.
+#[must_use]
+pub fn of_page(content_type: &str) -> Option<ModelError> {
+    let is_page = content_type.trim_start().to_ascii_lowercase().starts_with("text/html");
+    let words =
+        "The model's address answered with a web page (text/html), not with a model's answer; check the address.";
+    is_page.then(|| ModelError { retry: Some(false), ..ModelError::new(ModelErrorKind::Upstream, words) })
 }
 
 /// The error a JSON value holds; `None` where it holds none.
@@ -61,7 +74,11 @@ pub(super) fn read(error: &Json<'_>) -> ModelError {
     let status = status.and_then(|code| u16::try_from(code).ok());
     let named = |word: &str| ["code", "type", "status"].iter().any(|name| text(error, name) == Some(word));
     let kind = NAMED.iter().find(|(word, _)| named(word)).map(|(_, kind)| *kind);
+    // Google says so of a key that it does not know, with HTTP 400.
+    let of_key = list(error, "details").iter().any(|detail| text(detail, "reason") == Some("API_KEY_INVALID"));
+    let kind = if of_key { Some(Auth) } else { kind };
     let kind = kind.or_else(|| status.map(ModelErrorKind::from_status)).unwrap_or(ModelErrorKind::Upstream);
+    let words = if kind == Auth { format!("{KEY_REFUSED}.") } else { words };
     let mut found = ModelError::new(kind, words);
     found.retry_after_ms = list(error, "details").iter().find_map(|detail| {
         let delay = text(detail, "retryDelay")?;

@@ -7,11 +7,20 @@ use crate::protocol::{AssistantMessage, Message, ModelRequest, ToolCall, ToolRes
 /// One turn of a thread.
 pub(super) enum Turn<'a> {
     /// What the user said.
-    User(&'a UserMessage),
+    User(Said<'a>),
     /// What the model is told in the user's place.
     Told(String),
     /// What the model answered; its calls with what came of them.
     Answer(&'a AssistantMessage, Vec<Settled<'a>>),
+}
+
+/// What the user said.
+#[derive(Clone, Copy)]
+pub(super) struct Said<'a> {
+    /// The message.
+    pub(super) message: &'a UserMessage,
+    /// Whether the user has said something since.
+    pub(super) earlier: bool,
 }
 
 /// A call and what came of it.
@@ -43,9 +52,10 @@ pub(super) const GO_ON: &str = "[Go on.]";
 /// a thread that begins or ends with what the model said.
 pub(super) fn turns(request: &ModelRequest) -> Vec<Turn<'_>> {
     let mut turns = Vec::new();
+    let last = request.messages.iter().rposition(|message| matches!(message, Message::User(_)));
     for (at, message) in request.messages.iter().enumerate() {
         let turn = match message {
-            Message::User(said) => Turn::User(said),
+            Message::User(message) => Turn::User(Said { message, earlier: last.is_some_and(|last| at < last) }),
             Message::Job { name, message } => Turn::Told(message.told_as_job(name)),
             Message::Notice { content, .. } => Turn::Told(content.clone()),
             Message::Assistant(answer) => {

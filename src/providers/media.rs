@@ -3,7 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::protocol::{Attachment, ModelError, ModelErrorKind, Source, UserMessage};
+use crate::protocol::{Attachment, ModelError, ModelErrorKind, Source};
+use crate::providers::history::Said;
 
 /// What a vendor takes beside words.
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +38,25 @@ fn is_one_of(media_type: &str, patterns: &[&str]) -> bool {
     patterns.iter().any(fits)
 }
 
-/// What the user said, in pieces, the words first. Files that are text are words, with their name.
+/// What the user said, in pieces, the words first. Files that are text are words, with their name. Of those in
+/// earlier messages, which another model may have taken, the name is left where this one does not.
 ///
 /// # Errors
 /// A file that this vendor does not take, by name.
-pub(super) fn pieces<'a>(said: &'a UserMessage, media: &Media, vendor: &str) -> Result<Vec<Piece<'a>>, ModelError> {
+pub(super) fn pieces<'a>(said: Said<'a>, media: &Media, vendor: &str) -> Result<Vec<Piece<'a>>, ModelError> {
+    let message = said.message;
     let mut pieces = Vec::new();
-    if !said.content.is_empty() || said.attachments.is_empty() {
-        pieces.push(Piece::Text(said.content.as_str().into()));
+    if !message.content.is_empty() || message.attachments.is_empty() {
+        pieces.push(Piece::Text(message.content.as_str().into()));
     }
-    for file in &said.attachments {
-        pieces.push(piece(file, media, vendor)?);
+    for file in &message.attachments {
+        pieces.push(match piece(file, media, vendor) {
+            Err(_) if said.earlier => {
+                let words = format!("[{}, {}: a file that this model can not read]", file.name, file.media_type);
+                Piece::Text(words.into())
+            }
+            piece => piece?,
+        });
     }
     Ok(pieces)
 }
@@ -55,14 +64,17 @@ pub(super) fn pieces<'a>(said: &'a UserMessage, media: &Media, vendor: &str) -> 
 fn piece<'a>(file: &'a Attachment, media: &Media, vendor: &str) -> Result<Piece<'a>, ModelError> {
     let refuse = |words: String| Err(ModelError::new(ModelErrorKind::BadRequest, words));
     let name = if file.name.is_empty() { "The file" } else { file.name.as_str() };
-    if let (Source::Data(data), true) = (&file.source, is_text(&file.media_type)) {
-        let bytes = STANDARD.decode(data.as_bytes());
-        return match bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
-            Some(text) => Ok(Piece::Text(format!("[{name}, {}]\n{text}", file.media_type).into())),
-            None => refuse(format!("{name} says that it is {}, but it is no UTF-8 text in base64.", file.media_type)),
+    if let (Source::Data(data), true) = (&file.source, file.is_text()) {
+        return match STANDARD.decode(data.as_bytes()) {
+            // Of another alphabet, most letters can be read all the same.
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                Ok(Piece::Text(format!("[{name}, {}]\n{text}", file.media_type).into()))
+            }
+            Err(_) => refuse(format!("{name} is not in base64.")),
         };
     }
-    if !is_one_of(&file.media_type, media.types) {
+    if !file.is_one_of(media.types) {
         let takes = if media.types.is_empty() { "text alone".to_owned() } else { media.types.join(", ") };
         return refuse(format!("{name} is {}, which {vendor} does not take; it takes {takes}.", file.media_type));
     }
@@ -71,16 +83,14 @@ fn piece<'a>(file: &'a Attachment, media: &Media, vendor: &str) -> Result<Piece<
             "{name} stands at an address, from which {vendor} fetches no such file; attach the file itself."
         ));
     }
+    if matches!(&file.source, Source::Url(url) if !url.starts_with("https://") && !url.starts_with("http://")) {
+        return refuse(format!("{name} stands at an address that does not begin with https://."));
+    }
     if let Some(size) = file.size().filter(|size| *size > media.max_bytes) {
         let mib = |bytes: usize| bytes.div_ceil(1024 * 1024);
         return refuse(format!("{name} has {} MiB; {vendor} takes {} at most.", mib(size), mib(media.max_bytes)));
     }
     Ok(Piece::File(file))
-}
-
-fn is_text(media_type: &str) -> bool {
-    let plain = media_type.split(';').next().unwrap_or_default().trim();
-    plain.starts_with("text/") || matches!(plain, "application/json" | "application/xml" | "application/yaml")
 }
 
 /// A file as a `data:` address.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::protocol::{ModelError, ModelRequest, OutputFormat};
+use crate::protocol::{ModelError, ModelErrorKind, ModelRequest, OutputFormat};
 use crate::providers::answer::Answer;
 use crate::providers::decoder::{Decoder, Reader};
 use crate::providers::names::{ToolNames, short_id};
@@ -102,8 +102,14 @@ impl Target {
     /// What is sent for a request.
     ///
     /// # Errors
-    /// What this vendor does not take, such as a file of some type.
+    /// What this vendor does not take, such as a file of some type or so many tools.
     pub fn write(&self, request: &ModelRequest) -> Result<Post, ModelError> {
+        let tools = request.tools.len();
+        if let Some(most) = self.vendor.provider().and_then(|provider| provider.max_tools).filter(|most| tools > *most)
+        {
+            let words = format!("{} takes at most {most} tools; this request has {tools}.", self.vendor.label);
+            return Err(ModelError::new(ModelErrorKind::BadRequest, words));
+        }
         let names = self.names(request);
         let writing = Writing { vendor: self.vendor, model: &self.model, route: &self.route, names: &names };
         let mut body = match self.vendor.api {

@@ -300,9 +300,9 @@ const PLACES: &[(&str, &str)] = &[
     ("://api.deepseek.com", "deepseek"),
     ("://api.moonshot.", "kimi"),
     ("dashscope", "dashscope"),
-    (":11434/v1", "ollama_openai"),
-    (":11434", "ollama"),
-    (":1234", "lm_studio"),
+    (":11434/v1/", "ollama_openai"),
+    (":11434/", "ollama"),
+    (":1234/", "lm_studio"),
 ];
 
 impl Vendor {
@@ -315,6 +315,8 @@ impl Vendor {
     /// Whose server stands at an address; one that is like OpenAI's where nothing says so.
     #[must_use]
     pub fn at(url: &str) -> &'static Self {
+        // The end of an address ends a port, too.
+        let url = format!("{}/", url.trim_end_matches('/'));
         let known = PLACES.iter().find(|(place, _)| url.contains(place)).and_then(|(_, name)| Self::find(name));
         known.unwrap_or(&COMPATIBLE)
     }

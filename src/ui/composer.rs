@@ -41,7 +41,7 @@ pub(super) fn composer(app: &App) -> Node {
             event.prevent_default();
             take_from(&dropped, &event);
         })
-        .child(chosen_files(app))
+        .child(chosen_files(app, area))
         .child(node("label").attr("for", "pagehand-message").class("sr-only").child("Message to the agent"))
         .child(field)
         .child(node("div").class("composer-buttons").child(attach_button(app)).child(stop_button(app)).child(send))
@@ -84,8 +84,9 @@ fn on_key(app: &App, area: Place, event: &Event) {
 fn send_written(app: &App, area: Place) {
     if let Some(element) = textarea(area) {
         let attachments = app.store.files.now();
-        app.send(Prompt { attachments, ..Prompt::from(element.value()) });
-        app.store.files.set(Vec::new());
+        if app.send(Prompt { attachments, ..Prompt::from(element.value()) }).is_some() {
+            app.store.files.set(Vec::new());
+        }
         element.set_value("");
         fit(area);
     }

@@ -22,11 +22,11 @@ pub(super) fn attach_button(app: &App) -> AnyView {
             return nothing();
         }
         let (chosen, place) = (app.clone(), Place::new());
-        let accept = format!("{},text/*,application/json", takes.join(","));
+        let accept = takes.join(",");
         let input = node("input")
             .attr("type", "file")
             .attr("multiple", "")
-            .attr("accept", accept.as_str())
+            .attr("accept", accept)
             .attr("aria-label", "Files to attach")
             .attr("tabindex", "-1")
             .class("sr-only")
@@ -54,7 +54,7 @@ pub(super) fn attach_button(app: &App) -> AnyView {
 }
 
 /// The files that wait, each with a button that takes it out.
-pub(super) fn chosen_files(app: &App) -> AnyView {
+pub(super) fn chosen_files(app: &App, area: Place) -> AnyView {
     let app = app.clone();
     live(move || {
         let files = app.store.files.get();
@@ -66,13 +66,16 @@ pub(super) fn chosen_files(app: &App) -> AnyView {
             let remove = node("button")
                 .attr("type", "button")
                 .class("quiet")
-                .attr("aria-label", format!("Remove {}", file.name).as_str())
+                .attr("aria-label", format!("Remove {}", words::of_file(&file)))
                 .on("click", move |_| {
-                    store.files.update(|files| {
-                        if at < files.len() {
-                            files.remove(at);
-                        }
-                    });
+                    let removed = store.files.update(|files| (at < files.len()).then(|| files.remove(at)));
+                    if let Some(file) = removed {
+                        store.announce(format!("{} removed", words::of_file(&file)));
+                    }
+                    // The button that had the focus is gone.
+                    if let Some(area) = area.get_untracked() {
+                        let _ = area.focus();
+                    }
                 })
                 .child("Remove");
             node("li").child(words::of_file(&file)).child(remove)
@@ -98,46 +101,51 @@ pub(super) fn take_from(app: &App, event: &Event) -> bool {
 
 fn take(app: &App, files: Option<FileList>) {
     let Some(files) = files else { return };
-    for at in 0..files.length() {
-        if let Some(file) = files.get(at) {
-            let app = app.clone();
-            leptos::task::spawn_local(async move { take_one(&app, file).await });
+    // The list is the input's, and is emptied by whoever called.
+    let files: Vec<File> = (0..files.length()).filter_map(|at| files.get(at)).collect();
+    let app = app.clone();
+    // One after the other: each is measured with those before it, and they stay in their order.
+    leptos::task::spawn_local(async move {
+        for file in files {
+            take_one(&app, file).await;
         }
-    }
+    });
 }
 
 async fn take_one(app: &App, file: File) {
     let model = app.store.model_now();
     let name = file.name();
     let refuse = |why: String| app.store.notice.set(Some(why));
-    let media_type = match file.type_() {
-        plain if plain.is_empty() => "text/plain".to_owned(),
-        stated => stated,
-    };
-    if !takes(&model.files, &media_type) {
-        return refuse(format!("{name} is {media_type}, which the model does not take."));
+    let none = Source::Url(String::new());
+    let mut attachment = Attachment { name: name.clone(), media_type: type_of(&file), source: none };
+    if !attachment.is_one_of(&model.files) {
+        return refuse(format!("{name} is {}, which the model does not take.", attachment.media_type));
     }
     let waiting: usize = app.store.files.peek(|files| files.iter().filter_map(Attachment::size).sum());
-    let most = if is_text(&media_type) { MAX_BYTES } else { (model.max_file_bytes as f64).min(MAX_BYTES) };
+    let most = if attachment.is_text() { MAX_BYTES } else { (model.max_file_bytes as f64).min(MAX_BYTES) };
     if file.size() > most || waiting as f64 + file.size() > MAX_BYTES {
         return refuse(format!("{name} is too large: {} MB are allowed.", (most / 1_000_000.0).floor()));
     }
     let Some(data) = base64(&file).await else { return refuse(format!("{name} can not be read.")) };
-    let attachment = Attachment { name, media_type, source: Source::Data(data.into()) };
+    attachment.source = Source::Data(data.into());
     app.store.announce(format!("{} attached", words::of_file(&attachment)));
     app.store.files.update(|files| files.push(attachment));
 }
 
-fn is_text(media_type: &str) -> bool {
-    media_type.starts_with("text/") || media_type == "application/json"
-}
+// A browser knows few types by themselves; of what people attach these are texts.
+const TEXT_NAMES: [&str; 22] = [
+    "txt", "md", "csv", "tsv", "log", "json", "yaml", "yml", "toml", "ini", "xml", "html", "css", "js", "ts", "py",
+    "rs", "go", "java", "c", "sh", "sql",
+];
 
-fn takes(files: &[String], media_type: &str) -> bool {
-    let fits = |pattern: &String| match pattern.strip_suffix('*') {
-        Some(kind) => media_type.starts_with(kind),
-        None => pattern == media_type,
-    };
-    is_text(media_type) || files.iter().any(fits)
+fn type_of(file: &File) -> String {
+    let stated = file.type_();
+    if !stated.is_empty() {
+        return stated;
+    }
+    let name = file.name().to_ascii_lowercase();
+    let is_text = name.rsplit_once('.').is_some_and(|(_, end)| TEXT_NAMES.contains(&end));
+    if is_text { "text/plain" } else { "application/octet-stream" }.to_owned()
 }
 
 // The browser writes base64 itself, as the end of a `data:` address.

@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlInputElement;
+use web_sys::{HtmlElement, HtmlInputElement};
 
+use crate::browser::Direct;
 use crate::protocol::{EndReason, ModelErrorKind};
 use crate::ui::App;
 use crate::ui::node::{Child, Place, live, node, nothing};
@@ -37,9 +38,27 @@ pub(super) fn key_form(app: &App) -> AnyView {
                 event.prevent_default();
                 let Some(field) = input(key) else { return };
                 let keep = input(keep).is_some_and(|keep| keep.checked());
-                let value = field.value();
+                let value = field.value().trim().to_owned();
+                if value.is_empty() {
+                    return;
+                }
+                if !Direct::is_key(&value) {
+                    let words = "This is no key: it has spaces, or letters that no key has.";
+                    return given.store.notice.set(Some(words.to_owned()));
+                }
                 field.set_value("");
-                given.give_key(Some(value).filter(|value| !value.trim().is_empty()), keep);
+                given.store.notice.set(None);
+                // The form goes, and the focus with it.
+                let composer = field.closest("[part=panel]").ok().flatten();
+                let composer = composer.and_then(|panel| panel.query_selector("textarea").ok().flatten());
+                given.give_key(Some(value), keep);
+                given.store.announce("The key is taken.".to_owned());
+                if refused {
+                    given.retry();
+                }
+                if let Some(area) = composer.and_then(|area| area.dyn_into::<HtmlElement>().ok()) {
+                    let _ = area.focus();
+                }
             })
             .child(node("label").attr("for", "pagehand-key").child(format!("Your key for {whose}")))
             .child(field)

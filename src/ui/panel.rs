@@ -68,19 +68,30 @@ fn top(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Node {
 // Who answers; where there are several, the user may choose.
 fn models(app: &App) -> AnyView {
     let app = app.clone();
+    // The choice itself changes nothing here: who chooses by keyboard would lose their place.
     live(move || {
-        let (asked, direct) = (app.store.model_info(), app.store.direct.get().is_some());
+        let direct = app.store.direct.get();
         let (label, models) = app.store.agent.with(|agent| (agent.label.clone(), agent.models.clone()));
-        if direct || models.len() < 2 {
-            let label = if direct { asked.label } else { label };
+        if direct.is_some() || models.len() < 2 {
+            let label = direct.map_or(label, |direct| direct.label);
             return node("p").class("agent").child(label).view();
         }
+        let asked = app.store.model_now();
         let option = |model: ModelInfo| {
             let option = node("option").attr("value", model.name.as_str()).child(model.label);
             if model.name == asked.name { option.attr("selected", "") } else { option }
         };
         let options: Vec<Node> = models.into_iter().map(option).collect();
-        let (chosen, place) = (app.clone(), Place::new());
+        let (chosen, place, store) = (app.clone(), Place::new(), app.store.clone());
+        // What the page says is shown, too; of a model that is not there, no choice.
+        Effect::new(move |_: Option<()>| {
+            let (name, meant) = (store.model.get(), store.model_info().name);
+            let name = if name.is_empty() { meant } else { name };
+            let select = place.get().and_then(|element| element.dyn_into::<HtmlSelectElement>().ok());
+            if let Some(select) = select.filter(|select| select.value() != name) {
+                select.set_value(&name);
+            }
+        });
         node("select")
             .class("agent")
             .attr("part", "model")
@@ -89,7 +100,7 @@ fn models(app: &App) -> AnyView {
             .on("change", move |_| {
                 let select = place.get_untracked().and_then(|element| element.dyn_into::<HtmlSelectElement>().ok());
                 if let Some(select) = select {
-                    chosen.use_model(&select.value());
+                    chosen.choose_model(&select.value());
                 }
             })
             .child(options)

@@ -394,7 +394,7 @@ impl Store {
         match view.state {
             CallState::Running => {
                 item.started.set(Some(view.at));
-                let words = self.registry.with(|registry| {
+                let words = self.registry.peek(|registry| {
                     let tool = registry.find(&view.name)?;
                     Some(tool.progress.in_language(&self.language.now()).to_owned())
                 });

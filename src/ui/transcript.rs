@@ -268,7 +268,7 @@ fn suggestion(app: &App, words: String) -> Node {
         .attr("type", "button")
         .class("suggestion")
         .attr("part", "suggestion")
-        .on("click", move |_| app.send(sent.as_str()))
+        .on("click", move |_| drop(app.send(sent.as_str())))
         .child(words);
     node("li").child(button)
 }

@@ -12,7 +12,8 @@ pub struct Halves {
 
 impl Halves {
     /// A text whose halves are whole again, or replaced; `None` where it has none, so that nothing about it is mended by
-    /// this. A first half is kept for the next text that begins with a second one.
+    /// this. A first half is kept for the next text that has a second one without a first; one that nothing follows is left
+    /// out, as one that nothing precedes is replaced.
     pub fn mend(&mut self, text: &str) -> Option<String> {
         if !["\\ud", "\\uD"].iter().any(|half| text.contains(half)) {
             return None;
@@ -62,7 +63,9 @@ impl Halves {
 // The unit of an escape of the form `\uXXXX` at the beginning of a text.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
-    u16::from_str_radix(digits, 16).ok()
+    // A sign is none.
+    let are_digits = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u16::from_str_radix(digits, 16).ok().filter(|_| are_digits)
 }
 
 fn push(text: &mut String, unit: u16) {

@@ -26,7 +26,7 @@ async fn with_models(network: &Network, models: Value) -> Mounted {
 
 fn two() -> Value {
     json!([
-        { "name": "clever", "label": "Clever", "files": ["image/*"], "maxFileBytes": 1000 },
+        { "name": "clever", "label": "Clever", "files": ["image/*", "text/*"], "maxFileBytes": 1000 },
         { "name": "home", "label": "At home", "files": [] },
     ])
 }
@@ -88,7 +88,7 @@ async fn files_go_with_the_message_and_are_named_in_it() {
     panel.reads(".composer .files", "a.png, 6 bytes").await;
     choose(&panel, "note.txt", "text/plain", "words");
     panel.reads(".composer .files", "note.txt").await;
-    panel.find("[aria-label='Remove note.txt']").unwrap().click();
+    panel.find("[aria-label^='Remove note.txt']").unwrap().click();
     until_so("one file", || panel.all(".composer .files li").len() == 1).await;
     panel.send("Look.");
     let asked = network.asked("/agent").await;
@@ -189,6 +189,11 @@ async fn a_page_without_a_gateway_asks_a_model_on_this_machine_and_runs_its_own_
     assert_eq!(network.count("/tools").await, 0, "there is no gateway to ask");
 }
 
+fn kept_keys() -> usize {
+    let count = "Object.keys(localStorage).filter((name) => name.startsWith('pagehand.key')).length";
+    evaluate(count).as_f64().unwrap() as usize
+}
+
 #[test]
 async fn a_users_own_key_is_asked_for_sent_in_the_head_and_shown_nowhere() {
     const KEY: &str = "sk-the-users-own";
@@ -197,8 +202,13 @@ async fn a_users_own_key_is_asked_for_sent_in_the_head_and_shown_nowhere() {
     evaluate("localStorage.clear()");
     panel.instance.use_model(&js(&json!({ "provider": "openai_chat", "model": "small" }))).unwrap();
     let field: HtmlInputElement = panel.the("[part=key] input[type=password]").await.unchecked_into();
-    field.set_value(KEY);
-    panel.button("Use this key").await.click();
+    for (text, words) in [("sk-the\u{200b}users", "This is no key"), (" ", "This is no key"), (KEY, "")] {
+        field.set_value(text);
+        panel.button("Use this key").await.click();
+        if !words.is_empty() {
+            panel.reads(".banner", words).await;
+        }
+    }
     until_so("the form to go", || panel.find("[part=key]").is_none()).await;
     panel.send("Hello");
     let asked = network.asked("/v1/chat/completions").await;
@@ -206,7 +216,7 @@ async fn a_users_own_key_is_asked_for_sent_in_the_head_and_shown_nowhere() {
     asked.answer_json(500, &json!({ "error": { "message": format!("Broken for {KEY}") } }));
     panel.reads(".banner", "Broken for [key]").await;
     assert!(!panel.root.inner_html().contains(KEY));
-    assert_eq!(evaluate("JSON.stringify({ ...localStorage })"), "{}", "kept in memory alone");
+    assert_eq!(kept_keys(), 0, "kept in memory alone");
     // A key that is refused is asked for again, and kept where the user wants that.
     panel.button("Try now").await.click();
     network
@@ -217,7 +227,13 @@ async fn a_users_own_key_is_asked_for_sent_in_the_head_and_shown_nowhere() {
     field.set_value("sk-another");
     panel.find("[part=key] input[type=checkbox]").unwrap().click();
     panel.button("Use this key").await.click();
-    assert!(!panel.root.inner_html().contains("sk-the...own"));
+    // What was refused is asked again with it.
+    let again = network.asked("/v1/chat/completions").await;
+    assert_eq!(again.header("authorization").as_deref(), Some("Bearer sk-another"));
+    let told = json!({ "error": { "message": "sk-another is broken" } });
+    again.answer_text(200, "{}", &format!("data: {told}\n\n"));
+    panel.reads(".banner", "[key] is broken").await;
+    assert!(!panel.root.inner_html().contains("sk-"), "nor in part, nor from within an answer");
     let next = alone();
     next.instance.use_model(&js(&json!({ "provider": "openai_chat", "model": "small" }))).unwrap();
     next.send("Hello");
@@ -227,7 +243,7 @@ async fn a_users_own_key_is_asked_for_sent_in_the_head_and_shown_nowhere() {
     next.reads(".md", "Hi.").await;
     next.instance.forget_key();
     next.the("[part=key]").await;
-    assert_eq!(evaluate("JSON.stringify({ ...localStorage })"), "{}");
+    assert_eq!(kept_keys(), 0);
 }
 
 #[test]
@@ -251,6 +267,51 @@ async fn a_server_that_lets_no_page_ask_it_is_named_with_what_to_do() {
     panel.send("Hello");
     network.asked("/v1/chat/completions").await.fail();
     panel.reads(".banner", "http://localhost:1234 can not be reached from this page").await;
+}
+
+#[test]
+async fn a_web_page_in_the_models_place_is_called_one() {
+    let network = Network::install();
+    let panel = alone();
+    panel.instance.use_model(&js(&json!({ "url": "http://localhost:1234/v1", "model": "m" }))).unwrap();
+    panel.send("Hello");
+    network.asked("/v1/chat/completions").await.answer_text(200, r#"{"content-type":"text/html"}"#, "<h1>Hi</h1>");
+    panel.reads(".banner", "answered with a web page").await;
+    assert!(panel.find("[part=retry]").is_some());
+}
+
+#[test]
+async fn a_page_with_neither_a_gateway_nor_a_model_says_so_and_asks_nobody() {
+    let network = Network::install();
+    let panel = alone();
+    panel.send("Hello");
+    panel.reads(".banner", "No model is chosen, and this page has no gateway").await;
+    assert_eq!(network.count("/agent").await, 0);
+}
+
+#[test]
+async fn a_model_that_is_not_there_is_shown_as_no_choice() {
+    let network = Network::install();
+    let panel = with_models(&network, two()).await;
+    panel.instance.set_model("nobody");
+    panel.send("One.");
+    let asked = network.asked("/agent").await;
+    assert_eq!(asked.json().await["forwardedProps"]["pagehand"]["model"], "nobody");
+    let select: HtmlSelectElement = panel.part("model").await.unchecked_into();
+    assert_eq!(select.value(), "", "none of them is what is asked");
+}
+
+#[test]
+async fn an_answer_that_its_provider_cut_short_says_so() {
+    let network = Network::install();
+    let panel = alone();
+    panel.instance.use_model(&js(&json!({ "url": "http://localhost:1234/v1", "model": "m" }))).unwrap();
+    for (reason, words) in [("length", "limit of length"), ("content_filter", "did not go on")] {
+        panel.send("Tell me all.");
+        let asked = network.asked("/v1/chat/completions").await;
+        asked.answer_text(200, "{}", &chat(&json!({ "content": "Half of it" }), Some(reason)));
+        panel.reads(".banner", words).await;
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use axum::http::HeaderValue;
 use axum::response::{IntoResponse, Response};
 use pagehand::ag_ui::{AgUiDecoder, write_input};
-use pagehand::gateway::{Config, Gateway, Prices};
+use pagehand::gateway::{Config, Gateway, Prices, Secret};
 use pagehand::protocol::{
     Attachment, Message, MessageId, ModelEvent, ModelRequest, Prompt, RunId, Source, ThreadId, Usage, UserMessage,
 };
@@ -29,6 +29,7 @@ fn configured(file: &str, variables: &[(&str, &str)]) -> Result<Config, String> 
     let path = folder.path().join("models.toml");
     fs::write(&path, file).unwrap();
     fs::write(folder.path().join("key.txt"), format!("{KEY}\n")).unwrap();
+    fs::write(folder.path().join("two.txt"), "one\ntwo\n").unwrap();
     let arguments = ["--models".to_owned(), path.display().to_string()];
     let variable =
         |name: &str| variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
@@ -54,6 +55,7 @@ fn answers(seen: &Seen) -> Response {
             answer.headers_mut().insert("x-request-id", HeaderValue::from_static("req_busy"));
             return answer;
         }
+        "/page/chat/completions" => return ([("content-type", "text/html")], "<h1>Welcome</h1>").into_response(),
         "/refusing/chat/completions" => return json_answer(400, &json!({ "error": { "message": "Bad tool." } })),
         "/v1/messages" => {
             let events = [
@@ -200,6 +202,17 @@ async fn another_model_answers_where_one_can_not_and_not_where_the_request_is_wh
 }
 
 #[tokio::test]
+async fn a_web_page_is_no_answer() {
+    let backend = Backend::start(answers).await;
+    let alone = format!("[[model]]\nmodel = \"m\"\nurl = \"http://127.0.0.1:{}/page\"\n", backend.port);
+    let (heard, _) = ask(&configured(&alone, &[]).unwrap(), &request("m")).await;
+    assert!(heard.last().unwrap().contains("answered with a web page (text/html)"), "{heard:?}");
+    let home = format!("{alone}fallback = [\"home\"]\n{}", file(backend.port));
+    let config = configured(&home, &[("CLEVER_KEY", KEY)]).unwrap();
+    assert!(ask(&config, &request("m")).await.0.contains(&"text Ollama.".to_owned()));
+}
+
+#[tokio::test]
 async fn a_page_is_told_what_it_may_ask_for_and_never_of_a_key() {
     let backend = Backend::start(answers).await;
     let config = configured(&file(backend.port), &[("CLEVER_KEY", KEY)]).unwrap();
@@ -254,9 +267,18 @@ fn what_is_wrong_with_a_file_of_models_is_said_with_its_model() {
         ("[[model]]\nmodel = \"m\"\nprovider = \"ollama\"\nkey_env = \"A\"\nkey_file = \"b\"", "exclude each other"),
         ("[[model]]\nmodel = \"m\"\nprovider = \"ollama\"\nprice = { input = -1, output = 1 }", "is no price"),
         ("[[model]]\nmodel = \"m\"\nprovider = \"ollama\"\nkey = \"sk\"", "unknown field `key`"),
+        ("[[model]]\nmodel = \"\"\nprovider = \"ollama\"", "model is empty"),
+        ("[[model]]\nmodel = \"m\"\nname = \" \"\nprovider = \"ollama\"", "name is empty"),
+        ("[[model]]\nmodel = \"m\"\nurl = \"http://\"", "url is no address"),
+        ("[[model]]\nmodel = \"m\"\nurl = \"http://exa mple/\"", "url is no address"),
+        ("[[model]]\nmodel = \"m\"\nurl = \"http://x/v1?version=3\"", "url must not have a query"),
+        ("[[model]]\nmodel = \"m\"\nprovider = \"ollama\"\nwithout = [\"a..b\"]", "without: a name is empty"),
+        ("[[model]]\nmodel = \"m\"\nprovider = \"ollama\"\nkey_file = \"two.txt\"", "no single word"),
+        ("[[model]]\nmodel = \"m\"\nprovider = \"ollama\"\nkey_env = \"EMPTY\"", "EMPTY is not set"),
+        ("[[model]]\nmodel = \"m\"\nprovider = \"ollama\"\nkey_env = \"TWO\"", "no single word"),
     ];
     for (file, words) in cases {
-        let why = configured(file, &[]).expect_err(file);
+        let why = configured(file, &[("EMPTY", ""), ("TWO", "sk one")]).expect_err(file);
         assert!(why.contains(words), "{why}");
     }
     let build = |file: &str| Gateway::builder(configured(file, &[]).unwrap()).build().expect_err(file);
@@ -264,6 +286,22 @@ fn what_is_wrong_with_a_file_of_models_is_said_with_its_model() {
     assert!(build(twice).contains("two models named \"m\""));
     let lost = "[[model]]\nmodel = \"m\"\nprovider = \"ollama\"\nfallback = [\"n\"]";
     assert!(build(lost).contains("falls back on \"n\", which is not there"));
+    assert!(build(&lost.replace("\"n\"", "\"m\"")).contains("falls back on itself"));
+}
+
+#[test]
+fn a_key_is_found_in_a_text_whole_and_by_its_beginning() {
+    let key = Secret::new("sk-proj-0123456789abcdef".to_owned());
+    for (text, expected) in [
+        ("Bad sk-proj-0123456789abcdef!", "Bad [key]!"),
+        ("Bad sk-proj-012345***", "Bad [key]***"),
+        ("sk-proj-0 sk-proj-01 sk-proj-01", "sk-proj-0 [key] [key]"),
+        ("nothing", "nothing"),
+    ] {
+        assert_eq!(key.redact(text), expected);
+    }
+    assert_eq!(Secret::new(String::new()).redact("abc"), "abc");
+    assert_eq!(Secret::new("short-key".to_owned()).redact("short-ke short-key"), "short-ke [key]");
 }
 
 #[test]
@@ -299,5 +337,10 @@ fn the_environment_names_one_model_by_its_provider_alone() {
         assert_eq!(read(&variables), Ok(vec![expected]), "{variables:?}");
     }
     assert!(read(&[model]).unwrap_err().contains("PAGEHAND_MODEL_URL (its server) is not"));
+    assert!(
+        read(&[("PAGEHAND_PROVIDER", "anthropic")])
+            .unwrap_err()
+            .contains("PAGEHAND_PROVIDER is set, but PAGEHAND_MODEL")
+    );
     assert!(read(&[("PAGEHAND_MODEL_URL", "http://x")]).unwrap_err().contains("PAGEHAND_MODEL (the model's name"));
 }

@@ -30,6 +30,8 @@ fn every_end_of_a_run_is_in_the_types() {
         EndReason::Interrupted,
         EndReason::Truncated,
         EndReason::Empty,
+        EndReason::Length,
+        EndReason::Refused,
         EndReason::OutputMismatch { why: String::new() },
         EndReason::MaxSteps { limit: 1 },
         EndReason::MaxCalls { limit: 1, asked: 2 },

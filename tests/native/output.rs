@@ -63,6 +63,16 @@ fn tools_are_called_before_the_form_is_looked_at() {
 }
 
 #[test]
+fn words_on_the_way_to_the_value_are_not_held_against_it() {
+    let mut world = asked();
+    world.words("I look.");
+    world.model(ModelEvent::TextEnd);
+    world.model(ModelEvent::TextStart);
+    world.answer(r#"{"city":"Oslo","degrees":4}"#);
+    assert_eq!((outputs(&world).len(), world.ends(), notices(&world)), (1, vec!["completed"], 0));
+}
+
+#[test]
 fn an_answer_of_another_form_is_mended_once() {
     for (text, told) in [
         ("It is four degrees.", "It is not JSON"),

@@ -2,8 +2,8 @@
 
 use pagehand::agent::{Input, Limits};
 use pagehand::protocol::{
-    Entry, Event, FinishReason, Message, MessageStatus, ModelError, ModelErrorKind, ModelEvent, Outcome, Part, Scope,
-    Usage, UserMessage,
+    Attachment, Entry, Event, FinishReason, Message, MessageStatus, ModelError, ModelErrorKind, ModelEvent, Outcome,
+    Part, Prompt, Scope, Source, Usage, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -453,15 +453,15 @@ fn a_message_while_the_model_writes_keeps_what_it_wrote() {
 // ---- the end of a step ----
 
 #[test]
-fn the_finish_reason_decides_nothing() {
+fn calls_run_whatever_the_reason_and_an_answer_cut_short_ends_so() {
     let reasons = [
-        FinishReason::Done,
-        FinishReason::Calls,
-        FinishReason::Length,
-        FinishReason::Refused,
-        FinishReason::Other("x".to_owned()),
+        (FinishReason::Done, "completed"),
+        (FinishReason::Calls, "completed"),
+        (FinishReason::Length, "length"),
+        (FinishReason::Refused, "refused"),
+        (FinishReason::Other("x".to_owned()), "completed"),
     ];
-    for reason in reasons {
+    for (reason, end) in reasons {
         let mut world = Loop::asked();
         world.calls(&[("a", "weather_read", OSLO)]);
         world.model(ModelEvent::Finish(reason.clone()));
@@ -469,7 +469,7 @@ fn the_finish_reason_decides_nothing() {
         let mut world = Loop::asked();
         world.words("Sunny.");
         world.model(ModelEvent::Finish(reason.clone()));
-        assert_eq!(world.ends(), ["completed"], "{reason:?} without");
+        assert_eq!(world.ends(), [end], "{reason:?} without");
     }
 }
 
@@ -623,4 +623,35 @@ proptest::proptest! {
             happen(&mut world, choice);
         }
     }
+}
+
+// ---- files ----
+
+#[test]
+fn a_thread_of_many_files_is_asked_with_those_that_fit_the_newest_first() {
+    let mut world = Loop::new();
+    let files = |name: &str, mib: usize| {
+        let source = Source::Data("A".repeat(mib * 1024 * 1024).into());
+        Prompt {
+            attachments: vec![Attachment { name: name.to_owned(), media_type: "image/png".to_owned(), source }],
+            ..Prompt::from("Look.")
+        }
+    };
+    for (name, mib) in [("old", 12), ("small", 4), ("new", 12)] {
+        world.give(Input::UserMessage(files(name, mib)));
+        world.answer("I see.");
+    }
+    let sent: Vec<(String, usize)> = world.requests[2]
+        .messages
+        .iter()
+        .filter_map(|message| match message {
+            Message::User(said) => Some((said.content.clone(), said.attachments.len())),
+            _ => None,
+        })
+        .collect();
+    let whole = || ("Look.".to_owned(), 1);
+    let named = ("Look.\n\n[old, image/png: left out, there are too many files]".to_owned(), 0);
+    assert_eq!(sent, [named, whole(), whole()]);
+    let Message::User(kept) = &world.run.transcript().messages()[0] else { panic!("no message of the user") };
+    assert_eq!(kept.attachments.len(), 1, "the thread itself keeps it");
 }

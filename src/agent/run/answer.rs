@@ -7,7 +7,7 @@ use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::{Around, Stream};
 use crate::agent::{Output, Transcript};
 use crate::protocol::{
-    CallState, EndReason, Entry, Event, FinishReason, Message, MessageStatus, ModelError, ModelEvent, ToolCall,
+    CallState, EndReason, Entry, Event, FinishReason, Message, MessageStatus, ModelError, ModelEvent, Part, ToolCall,
 };
 use crate::tools::Resolved;
 
@@ -63,6 +63,7 @@ impl Run {
             self.event(Event::MessageEnd { message: id, status: MessageStatus::Complete });
             return self.close(active, EndReason::Empty);
         }
+        let says_nothing = answer.parts.iter().all(|part| matches!(part, Part::Reasoning { .. }));
         // Judged against the thread as it was before this answer, so that a call is not its own duplicate.
         let limits = self.config.limits;
         let (mut calls, over) = calls::open(&id, slots, &active.tools, &self.transcript, &mut active.spent, &limits);
@@ -77,7 +78,14 @@ impl Run {
         // The loop goes on while there are calls for us, whatever word the model stopped with.
         if calls.iter().all(Call::agent_ran) {
             self.append(calls);
-            return if *reason == FinishReason::Paused { self.step(active) } else { self.answered(active, &id) };
+            return match reason {
+                FinishReason::Paused => self.step(active),
+                FinishReason::Length => self.close(active, EndReason::Length),
+                FinishReason::Refused => self.close(active, EndReason::Refused),
+                // Thoughts alone are no answer.
+                _ if says_nothing => self.close(active, EndReason::Empty),
+                FinishReason::Done | FinishReason::Calls | FinishReason::Other(_) => self.answered(active, &id),
+            };
         }
         self.settle_or_wait(active, calls);
     }

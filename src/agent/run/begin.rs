@@ -20,7 +20,10 @@ impl Run {
         self.end(EndReason::Superseded);
         self.tell_of_jobs();
         let run = RunId(self.mint.mint());
-        let message = prompt.map(|prompt| UserMessage::of(MessageId(self.mint.mint()), prompt));
+        let message = prompt.map(|mut prompt| {
+            let id = prompt.id.take().unwrap_or_else(|| MessageId(self.mint.mint()));
+            UserMessage::of(id, prompt)
+        });
         match &message {
             Some(message) => self.transcript.push(Message::User(message.clone())),
             None => self.transcript.supersede_tail(),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::agent::run::{Active, Run};
-use crate::protocol::{EndReason, Entry, Event, Message, MessageId};
+use crate::protocol::{AssistantMessage, EndReason, Entry, Event, Message, MessageId, Part};
 use crate::tools::schema::Schema;
 
 // Enough to see what is wrong; a model that must mend fifty places writes it anew anyway.
@@ -15,11 +15,9 @@ impl Run {
         let Some((format, told)) = self.transcript.wanted_output() else {
             return self.close(active, EndReason::Completed);
         };
-        let text = match self.transcript.messages().iter().rev().find_map(Message::answer) {
-            Some(answer) => answer.text(),
-            None => String::new(),
-        };
-        match read(&text, &format.schema) {
+        let said = self.transcript.messages().iter().rev().find_map(Message::answer);
+        let read = said.map_or_else(|| read("", &format.schema), |answer| read_answer(answer, &format.schema));
+        match read {
             Ok(value) => {
                 self.event(Event::Output { message: answer.clone(), value });
                 self.close(active, EndReason::Completed);
@@ -36,6 +34,17 @@ impl Run {
             }
         }
     }
+}
+
+// Words may stand before it: what a model says on its way, or around a call that its own side has run.
+fn read_answer(answer: &AssistantMessage, schema: &Value) -> Result<Value, String> {
+    read(&answer.text(), schema).or_else(|why| {
+        let last = answer.parts.iter().rev().find_map(|part| match part {
+            Part::Text { text, .. } if !text.trim().is_empty() => Some(text),
+            Part::Text { .. } | Part::Reasoning { .. } | Part::Call(_) => None,
+        });
+        last.map_or(Err(why), |text| read(text, schema))
+    })
 }
 
 /// The value an answer is; or what is wrong with it, in sentences for a model.

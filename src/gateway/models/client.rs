@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use futures::stream::{StreamExt, unfold};
 use reqwest::Response;
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_TYPE};
@@ -19,6 +19,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 // To the first byte: a local server may load its model first.
 const FIRST_BYTE: Duration = Duration::from_secs(120);
 const SILENCE: Duration = Duration::from_secs(120);
+// What is known of a refusal is not kept back by a body without an end.
+const REFUSAL: Duration = Duration::from_secs(10);
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 
 /// What a model's server says in the head of its answer of itself: ids and limits.
@@ -64,13 +66,25 @@ impl Client {
         }
         if let Some(key) = &self.upstream.key {
             let (name, before) = post.key;
-            let value = axum::http::HeaderValue::try_from(format!("{before}{}", key.expose()));
+            let value = HeaderValue::try_from(format!("{before}{}", key.expose()));
             if let Ok(mut value) = value {
                 value.set_sensitive(true);
                 builder = builder.header(name, value);
             }
         }
         builder
+    }
+
+    // Without whatever quotes the key.
+    fn told(&self, headers: &HeaderMap) -> HeaderMap {
+        let quotes = |value: &HeaderValue| {
+            let (Some(key), Ok(text)) = (&self.upstream.key, value.to_str()) else { return false };
+            key.redact(text) != text
+        };
+        let told = |(name, value): (&HeaderName, &HeaderValue)| {
+            (TOLD.contains(&name.as_str()) && !quotes(value)).then(|| (name.clone(), value.clone()))
+        };
+        headers.iter().filter_map(told).collect()
     }
 
     fn with_cost(&self, usage: Usage) -> Usage {
@@ -193,8 +207,17 @@ async fn connect(client: &Client, request: &ModelRequest, head: &Head) -> Result
             return Err(ModelError::new(ModelErrorKind::Upstream, words));
         }
     };
-    *head.lock().unwrap_or_else(PoisonError::into_inner) = told(response.headers());
-    if response.status().is_success() { Ok(response) } else { Err(read_error(response).await) }
+    let said = client.told(response.headers());
+    let id = ["x-request-id", "request-id"].iter().find_map(|name| said.get(*name)?.to_str().ok()).unwrap_or_default();
+    if !response.status().is_success() {
+        warn!(status = %response.status(), request_id = id, "the model's server refused the request");
+    }
+    *head.lock().unwrap_or_else(PoisonError::into_inner) = said.clone();
+    if !response.status().is_success() {
+        return Err(read_error(response).await);
+    }
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.and_then(error::of_page).map_or(Ok(response), Err)
 }
 
 /// Ids to ask a vendor about, and what is left of limits.
@@ -221,25 +244,18 @@ pub(in crate::gateway) const TOLD: [&str; 20] = [
     "anthropic-ratelimit-output-tokens-reset",
 ];
 
-fn told(headers: &HeaderMap) -> HeaderMap {
-    let told =
-        |(name, value): (&HeaderName, &_)| TOLD.contains(&name.as_str()).then(|| (name.clone(), Clone::clone(value)));
-    headers.iter().filter_map(told).collect()
-}
-
 async fn read_error(mut response: Response) -> ModelError {
     let status = response.status();
     let header = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let advice = RetryAdvice::read(header, u64::try_from(now).unwrap_or(u64::MAX));
-    let asked_as = header("x-request-id").or_else(|| header("request-id")).unwrap_or_default();
     let mut body = Vec::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
+    let end = tokio::time::Instant::now() + REFUSAL;
+    while let Ok(Ok(Some(chunk))) = tokio::time::timeout_at(end, response.chunk()).await {
         body.extend_from_slice(&chunk);
         if body.len() > MAX_ERROR_BYTES {
             break;
         }
     }
-    warn!(%status, request_id = asked_as, "the model's server refused the request");
     error::of_answer(status.as_u16(), advice, &String::from_utf8_lossy(&body))
 }

@@ -48,6 +48,9 @@ impl Prices {
     }
 }
 
+// So many letters of a key are no accident.
+const QUOTED: usize = 10;
+
 /// A text that is never printed.
 #[derive(Clone)]
 pub struct Secret(String);
@@ -65,10 +68,18 @@ impl Secret {
         &self.0
     }
 
-    /// A text without the secret, should it be in there.
+    /// A text without the secret, should it be in there; nor with the beginning of a long one, which servers quote.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
+        let mut text = if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") };
+        if let Some(start) = self.0.get(..QUOTED).filter(|_| self.0.len() >= 2 * QUOTED) {
+            while let Some(at) = text.find(start) {
+                let same = text[at..].chars().zip(self.0.chars()).take_while(|(one, other)| one == other);
+                let length: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+                text.replace_range(at..at + length, "[key]");
+            }
+        }
+        text
     }
 }
 
@@ -89,8 +100,9 @@ pub(in crate::gateway) fn from_variables(
     };
     let url = variable("PAGEHAND_MODEL_URL");
     let Some(model) = variable("PAGEHAND_MODEL") else {
-        return match url {
-            Some(_) => Err("PAGEHAND_MODEL_URL is set, but PAGEHAND_MODEL (the model's name there) is not".to_owned()),
+        let said = ["PAGEHAND_MODEL_URL", "PAGEHAND_PROVIDER", "PAGEHAND_MODEL_KEY", "PAGEHAND_PRICE_INPUT"];
+        return match said.into_iter().find(|name| variable(name).is_some()) {
+            Some(name) => Err(format!("{name} is set, but PAGEHAND_MODEL (the model's name there) is not")),
             None => Ok(None),
         };
     };
@@ -124,8 +136,9 @@ pub(super) fn target(
     key: Option<&Secret>,
 ) -> Result<Target, String> {
     let url = url.unwrap_or_default();
-    if !url.is_empty() && !url.starts_with("http://") && !url.starts_with("https://") {
-        return Err("must begin with http:// or https://".to_owned());
+    check_url(url)?;
+    if let Some(key) = key {
+        check_key(key)?;
     }
     let mut vendor = vendor.unwrap_or_else(|| Vendor::at(url));
     // The address says which of Ollama's two interfaces is meant.
@@ -133,6 +146,30 @@ pub(super) fn target(
         vendor = Vendor::find("ollama_openai").unwrap_or(vendor);
     }
     Ok(Target::new(vendor, url, model, parameters, key.map(Secret::expose)))
+}
+
+fn check_url(url: &str) -> Result<(), String> {
+    if url.is_empty() {
+        return Ok(());
+    }
+    let place = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let place = place.ok_or("must begin with http:// or https://")?;
+    if place.starts_with('/') || url.parse::<axum::http::Uri>().is_err() {
+        return Err("is no address".to_owned());
+    }
+    if place.contains(['?', '#']) {
+        return Err("must not have a query; the endpoint's path is put behind it".to_owned());
+    }
+    Ok(())
+}
+
+fn check_key(key: &Secret) -> Result<(), String> {
+    let is_sendable = !key.0.is_empty() && key.0.bytes().all(|byte| byte.is_ascii_graphic());
+    if is_sendable {
+        Ok(())
+    } else {
+        Err("can not be used: its key is empty, or no single word of plain letters".to_owned())
+    }
 }
 
 fn prices(variable: &impl Fn(&str) -> Option<String>) -> Result<Option<Prices>, String> {

@@ -77,6 +77,15 @@ pub(in crate::gateway) fn read(
 
 impl Row {
     fn upstream(self, directory: &Path, variable: &impl Fn(&str) -> Option<String>) -> Result<Upstream, String> {
+        if self.model.trim().is_empty() {
+            return Err("model is empty".to_owned());
+        }
+        if self.name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+            return Err("name is empty".to_owned());
+        }
+        if self.without.iter().any(|path| path.split('.').any(str::is_empty)) {
+            return Err("without: a name is empty".to_owned());
+        }
         let key = self.key(directory, variable)?;
         let vendor = self.provider.as_deref().map(vendor).transpose().map_err(|why| format!("provider: {why}"))?;
         if self.url.is_none() && vendor.is_none_or(|vendor| vendor.url.is_none()) {

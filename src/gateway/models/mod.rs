@@ -15,7 +15,7 @@ use futures::stream::{BoxStream, StreamExt, iter, once};
 use serde_json::{Value, json};
 
 use crate::gateway::models::client::{Client, Head, http_client};
-use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest};
+use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, TEXTS};
 use crate::providers::{Vendor, demo};
 
 /// The models a page may ask for, the first where it names none.
@@ -52,6 +52,9 @@ impl Models {
         for (at, upstream) in upstreams.iter().enumerate() {
             if upstreams[..at].iter().any(|other| other.name == upstream.name) {
                 return Err(format!("there are two models named \"{}\"; give one another name", upstream.name));
+            }
+            if upstream.fallback.contains(&upstream.name) {
+                return Err(format!("the model \"{}\" falls back on itself", upstream.name));
             }
             let missing = |name: &&String| !upstreams.iter().any(|other| other.name == **name);
             if let Some(name) = upstream.fallback.iter().find(missing) {
@@ -92,9 +95,10 @@ impl Models {
             Model::Demo { .. } => json!({ "name": DEMO, "label": model.label(), "provider": DEMO, "files": [] }),
             Model::Upstream(client) => {
                 let vendor = client.upstream().target.vendor();
+                let files: Vec<&str> = vendor.media.types.iter().chain(&TEXTS).copied().collect();
                 json!({
                     "name": client.upstream().name, "label": model.label(), "provider": vendor.name,
-                    "files": vendor.media.types, "maxFileBytes": vendor.media.max_bytes,
+                    "files": files, "maxFileBytes": vendor.media.max_bytes,
                 })
             }
         };

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, UserMessage};
-use crate::providers::history::{GO_ON, Settled, Turn, arguments, system, turns};
+use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source};
+use crate::providers::history::{GO_ON, Said, Settled, Turn, arguments, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::names::WireIds;
 use crate::providers::sealed::{open, put};
@@ -99,7 +99,7 @@ fn result(settled: &Settled<'_>, id: &str) -> Value {
     block
 }
 
-fn content(said: &UserMessage, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
+fn content(said: Said<'_>, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
     let pieces = media::pieces(said, &to.vendor.media, to.vendor.label)?;
     let block = |piece: Piece<'_>| match piece {
         // An empty block is refused.

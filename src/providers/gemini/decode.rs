@@ -162,8 +162,8 @@ fn read_part(part: &Json<'_>, answer: &mut Answer) {
 fn read_usage(usage: &Json<'_>) -> Usage {
     let thoughts = count(usage, &["thoughtsTokenCount"]);
     Usage {
-        input_tokens: count(usage, &["promptTokenCount"]) + count(usage, &["toolUsePromptTokenCount"]),
-        output_tokens: count(usage, &["candidatesTokenCount"]) + thoughts,
+        input_tokens: count(usage, &["promptTokenCount"]).saturating_add(count(usage, &["toolUsePromptTokenCount"])),
+        output_tokens: count(usage, &["candidatesTokenCount"]).saturating_add(thoughts),
         cached_tokens: count(usage, &["cachedContentTokenCount"]),
         reasoning_tokens: thoughts,
         cost_micros: None,

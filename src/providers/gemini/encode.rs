@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, ToolOffer, UserMessage};
-use crate::providers::history::{Settled, Turn, arguments, result_object, system, turns};
+use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, ToolOffer};
+use crate::providers::history::{Said, Settled, Turn, arguments, result_object, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::names::WireIds;
 use crate::providers::sealed::{open, put};
@@ -93,7 +93,7 @@ fn speak(said: &mut Vec<Value>, out: &mut Vec<Value>) {
     }
 }
 
-fn content(said: &UserMessage, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
+fn content(said: Said<'_>, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
     let pieces = media::pieces(said, &to.vendor.media, to.vendor.label)?;
     let part = |piece: Piece<'_>| match piece {
         Piece::Text(words) => json!({ "text": words }),

@@ -164,8 +164,9 @@ fn end(interaction: &Json<'_>, answer: &mut Answer) {
     if let Some(usage) = field(interaction, "usage") {
         let thoughts = count(usage, &["total_thought_tokens"]);
         answer.usage(Usage {
-            input_tokens: count(usage, &["total_input_tokens"]) + count(usage, &["total_tool_use_tokens"]),
-            output_tokens: count(usage, &["total_output_tokens"]) + thoughts,
+            input_tokens: count(usage, &["total_input_tokens"])
+                .saturating_add(count(usage, &["total_tool_use_tokens"])),
+            output_tokens: count(usage, &["total_output_tokens"]).saturating_add(thoughts),
             cached_tokens: count(usage, &["total_cached_tokens"]),
             reasoning_tokens: thoughts,
             cost_micros: None,

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, UserMessage};
+use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source};
 use crate::providers::gemini::is_without_arguments;
-use crate::providers::history::{Settled, Turn, arguments, system, turns};
+use crate::providers::history::{Said, Settled, Turn, arguments, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::names::WireIds;
 use crate::providers::sealed::{open, put};
@@ -57,7 +57,7 @@ fn input(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, ModelEr
     Ok(out)
 }
 
-fn content(said: &UserMessage, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
+fn content(said: Said<'_>, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
     let pieces = media::pieces(said, &to.vendor.media, to.vendor.label)?;
     let part = |piece: Piece<'_>| match piece {
         Piece::Text(words) => json!({ "type": "text", "text": words }),

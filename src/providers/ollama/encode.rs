@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::{AssistantMessage, ModelError, ModelRequest, Part, Source, UserMessage};
-use crate::providers::history::{Settled, Turn, arguments, system, turns};
+use crate::protocol::{AssistantMessage, ModelError, ModelRequest, Part, Source};
+use crate::providers::history::{Said, Settled, Turn, arguments, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::sealed::{open, put};
 use crate::providers::target::Writing;
@@ -49,7 +49,7 @@ pub(in crate::providers) fn encode(request: &ModelRequest, to: &Writing<'_>) -> 
     Ok(body)
 }
 
-fn user(said: &UserMessage, to: &Writing<'_>) -> Result<Value, ModelError> {
+fn user(said: Said<'_>, to: &Writing<'_>) -> Result<Value, ModelError> {
     let mut words = Vec::new();
     let mut images = Vec::new();
     for piece in media::pieces(said, &to.vendor.media, to.vendor.label)? {

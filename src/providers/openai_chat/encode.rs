@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, ToolOffer, UserMessage};
-use crate::providers::history::{Settled, Turn, arguments_text, system, turns};
+use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source, ToolOffer};
+use crate::providers::history::{Said, Settled, Turn, arguments_text, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::names::WireIds;
 use crate::providers::sealed::{open, put};
@@ -69,10 +69,13 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
 // What the model said to results that the user did not wait for.
 const NO_ANSWER: &str = "[No answer.]";
 
-fn content(said: &UserMessage, to: &Writing<'_>) -> Result<Value, ModelError> {
+fn content(said: Said<'_>, to: &Writing<'_>) -> Result<Value, ModelError> {
     let pieces = media::pieces(said, &to.vendor.media, to.vendor.label)?;
-    if let [Piece::Text(words)] = pieces.as_slice() {
-        return Ok(json!(words));
+    // Words alone are a string, as there are servers that take no list.
+    let words: Option<Vec<&str>> =
+        pieces.iter().map(|piece| if let Piece::Text(words) = piece { Some(&**words) } else { None }).collect();
+    if let Some(words) = words {
+        return Ok(json!(words.join("\n\n")));
     }
     let piece = |piece: Piece<'_>| match piece {
         Piece::Text(words) => json!({ "type": "text", "text": words }),

@@ -38,9 +38,11 @@ impl Slots {
                 self.slots.len() - 1
             }
         };
+        // Two calls under one id: the second goes without, and is given one of ours.
+        let is_taken = id.is_some() && self.slots.iter().any(|slot| slot.id.as_deref() == id);
         let slot = &mut self.slots[at];
         // Set once: equal repeats, nulls and empty strings change nothing.
-        if slot.id.is_none() {
+        if slot.id.is_none() && !is_taken {
             slot.id = id.map(str::to_owned);
         }
         if slot.name.is_empty() {
@@ -55,8 +57,9 @@ impl Slots {
     }
 
     fn find(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
+        let is_another = |slot: &Slot| name.is_some() && index.is_some() && slot.index.is_some() && slot.index != index;
         if id.is_some()
-            && let Some(at) = self.slots.iter().rposition(|slot| slot.id.as_deref() == id)
+            && let Some(at) = self.slots.iter().rposition(|slot| slot.id.as_deref() == id && !is_another(slot))
         {
             return Some(at);
         }

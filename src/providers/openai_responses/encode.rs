@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, UserMessage};
-use crate::providers::history::{Turn, arguments_text, system, turns};
+use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part};
+use crate::providers::history::{Said, Turn, arguments_text, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::names::WireIds;
 use crate::providers::sealed::{open, put};
@@ -64,7 +64,7 @@ fn user(content: &[Value]) -> Value {
     json!({ "type": "message", "role": "user", "content": content })
 }
 
-fn content(said: &UserMessage, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
+fn content(said: Said<'_>, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
     let pieces = media::pieces(said, &to.vendor.media, to.vendor.label)?;
     let part = |piece: Piece<'_>| match piece {
         Piece::Text(words) => json!({ "type": "input_text", "text": words }),
@@ -87,10 +87,19 @@ fn file_part(file: &Attachment) -> Value {
 
 fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut Vec<Value>) {
     let mut ids = ids.iter();
+    // An item by its id wants the thought that led to it; where one is lost, the others go without.
+    let lost = answer.parts.iter().any(|part| matches!(part, Part::Reasoning { encrypted_value: None, .. }));
+    let open = |value: Option<&str>| {
+        let mut sealed = open(value, to.route)?;
+        if lost {
+            sealed.remove("id");
+        }
+        Some(sealed)
+    };
     for part in &answer.parts {
         match part {
             Part::Text { text, encrypted_value } => {
-                let sealed = open(encrypted_value.as_deref(), to.route).unwrap_or_default();
+                let sealed = open(encrypted_value.as_deref()).unwrap_or_default();
                 if text.is_empty() && sealed.is_empty() {
                     continue;
                 }
@@ -104,7 +113,7 @@ fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut 
                 out.push(item);
             }
             Part::Reasoning { encrypted_value, .. } => {
-                if let Some(sealed) = open(encrypted_value.as_deref(), to.route) {
+                if let Some(sealed) = open(encrypted_value.as_deref()) {
                     out.push(Value::Object(sealed));
                 }
             }
@@ -114,7 +123,7 @@ fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut 
                     "type": "function_call", "call_id": id, "name": to.names.wire(&call.name),
                     "arguments": arguments_text(&call.arguments),
                 });
-                put(&mut item, open(call.encrypted_value.as_deref(), to.route).unwrap_or_default());
+                put(&mut item, open(call.encrypted_value.as_deref()).unwrap_or_default());
                 out.push(item);
             }
         }

@@ -1,9 +1,12 @@
 //! A request as sessions and prompts. Knows nothing of the answer.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelErrorKind, ModelRequest, Part, UserMessage};
-use crate::providers::history::{Settled, Turn, arguments, system, turns};
+use crate::protocol::{AssistantMessage, ModelError, ModelRequest, Part, ToolCall, ToolOffer};
+use crate::providers::history::{Said, Settled, Turn, arguments, system, turns};
+use crate::providers::media::{self, Media, Piece};
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +56,7 @@ pub fn encode(request: &ModelRequest, open: bool) -> Result<Ask, ModelError> {
         request.output.as_ref().filter(|_| request.tools.is_empty()).map(|output| output.schema.clone())
     };
     let tools = if open {
-        let tool = |offer: &std::sync::Arc<crate::protocol::ToolOffer>| json!({ "name": offer.name, "description": offer.description, "inputSchema": *offer.parameters });
+        let tool = |offer: &Arc<ToolOffer>| json!({ "name": offer.name, "description": offer.description, "inputSchema": *offer.parameters });
         request.tools.iter().map(tool).collect()
     } else {
         Vec::new()
@@ -61,23 +64,13 @@ pub fn encode(request: &ModelRequest, open: bool) -> Result<Ask, ModelError> {
     Ok(Ask { tools, initial, prompt, constraint })
 }
 
-fn content(said: &UserMessage) -> Result<String, ModelError> {
-    let taken = |file: &Attachment| file.media_type.starts_with("text/");
-    match said.attachments.iter().find(|file| !taken(file)) {
-        Some(file) => {
-            let words = format!("{} is {}; the model on this device takes text alone.", file.name, file.media_type);
-            Err(ModelError::new(ModelErrorKind::BadRequest, words))
-        }
-        None => {
-            let none = crate::providers::Media::NONE;
-            let pieces = crate::providers::media::pieces(said, &none, "the model on this device")?;
-            let words = pieces.into_iter().filter_map(|piece| match piece {
-                crate::providers::media::Piece::Text(words) => Some(words.into_owned()),
-                crate::providers::media::Piece::File(_) => None,
-            });
-            Ok(words.collect::<Vec<_>>().join("\n\n"))
-        }
-    }
+fn content(said: Said<'_>) -> Result<String, ModelError> {
+    let pieces = media::pieces(said, &Media::NONE, "the model on this device")?;
+    let words = pieces.into_iter().filter_map(|piece| match piece {
+        Piece::Text(words) => Some(words),
+        Piece::File(_) => None,
+    });
+    Ok(words.collect::<Vec<_>>().join("\n\n"))
 }
 
 fn answered(answer: &AssistantMessage) -> Value {
@@ -114,7 +107,7 @@ fn answered_in_form(answer: &AssistantMessage, in_words: bool) -> Value {
     if !in_words {
         return json!({ "role": "assistant", "content": answer.text() });
     }
-    let call = |call: &crate::protocol::ToolCall| json!({ "name": call.name, "arguments": arguments(&call.arguments) });
+    let call = |call: &ToolCall| json!({ "name": call.name, "arguments": arguments(&call.arguments) });
     let calls: Vec<Value> = answer.calls().map(call).collect();
     json!({ "role": "assistant", "content": json!({ "say": answer.text(), "calls": calls }).to_string() })
 }
@@ -126,9 +119,8 @@ fn results_in_words(settled: &[Settled<'_>]) -> Value {
 }
 
 fn tools_in_words(request: &ModelRequest) -> String {
-    let line = |offer: &std::sync::Arc<crate::protocol::ToolOffer>| {
-        format!("- {}: {} Arguments: {}", offer.name, offer.description, offer.parameters)
-    };
+    let line =
+        |offer: &Arc<ToolOffer>| format!("- {}: {} Arguments: {}", offer.name, offer.description, offer.parameters);
     let lines: Vec<String> = request.tools.iter().map(line).collect();
     format!(
         "You can call these tools:\n{}\nAnswer with JSON: \"say\" is what the user reads, \"calls\" are the calls you want \

@@ -4,7 +4,7 @@
 //!
 //! | the API's way | here |
 //! |---|---|
-//! | a session holds the history | made of the thread by `initialPrompts`; what is new goes to the one there is |
+//! | a session holds the history | one is made for each step, with the thread as its `initialPrompts` |
 //! | tools are an open loop behind a flag: calls come out, results go in | used where the flag is on |
 //! | `callID` is always empty | order and name tell, for calls and results alike |
 //! | without the flag there are no tools | a form is asked for: `{say, calls: [{name, arguments}]}`, the tools told in words |

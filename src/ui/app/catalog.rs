@@ -8,7 +8,7 @@ use futures::future::{Either, abortable, select};
 use serde_json::Value;
 
 use crate::browser::tools::BrowserTool;
-use crate::browser::{Refused, Served, ServedTool, sleep};
+use crate::browser::{NO_GATEWAY, Refused, Served, ServedTool, sleep};
 use crate::protocol::{Names, Scope, object};
 use crate::tools::{
     Definition, Edit, Editor, Executor, Expected, Policy, Problem, Registration, Registry, Rules, Toolset, cross_check,
@@ -18,8 +18,6 @@ use crate::ui::app::{App, RegisterError};
 
 // A message waits no longer than this for a gateway to list its tools.
 const LIST_MS: u64 = 8000;
-// A page that has none: its tools are its own, and so is its model.
-const NO_GATEWAY: &str = "none";
 // Tools are registered one after another; they are asked about once.
 const CHECK_MS: u64 = 50;
 
@@ -277,8 +275,7 @@ impl App {
 
     /// Has the gateway list its tools, where it has not; a step waits for them.
     pub(super) fn ensure_listed(&self) {
-        let alone = self.inner.page.options.gateway == NO_GATEWAY;
-        if alone || self.inner.served.get() || self.inner.listing.borrow().is_some() {
+        if self.inner.served.get() || self.inner.listing.borrow().is_some() {
             return;
         }
         self.handle().listing(true);
@@ -328,6 +325,14 @@ impl App {
         catalog.faults = served.faults;
         drop(catalog);
         self.inner.served.set(true);
+        let is_there = |name: &str| served.agent.models.iter().any(|model| model.name == name);
+        // One that was chosen before a deploy, and is there no more.
+        if self.store.direct.peek(Option::is_none)
+            && !is_there(&self.store.model.now())
+            && !served.agent.models.is_empty()
+        {
+            self.use_model("");
+        }
         self.store.agent.set(served.agent);
         self.tell_of_refused();
         self.publish();
@@ -355,7 +360,8 @@ impl App {
             sleep(CHECK_MS).await;
             let current = || app.inner.catalog.borrow().asked == asked;
             let own = app.inner.catalog.borrow().own();
-            if own.is_empty() || !app.inner.served.get() || !current() {
+            let alone = app.inner.page.options.gateway == NO_GATEWAY;
+            if alone || own.is_empty() || !app.inner.served.get() || !current() {
                 return;
             }
             let refused = app.inner.page.gateway.refusals(&own).await;

@@ -25,8 +25,11 @@ use web_sys::HtmlElement;
 
 use crate::agent::{Decision, Limits};
 use crate::browser::tools::{BrowserTools, built_in};
-use crate::browser::{Answers, Database, Gateway, Listener, ModelInfo, Services, Watcher, current_thread, had_thread};
-use crate::protocol::{Answer, Event, Prompt, ThreadId, ToolCallId};
+use crate::browser::{
+    Answers, Database, Gateway, Listener, ModelInfo, NO_GATEWAY, Services, Watcher, chosen_model, current_thread,
+    fresh_id, had_thread, set_chosen_model,
+};
+use crate::protocol::{Answer, Event, MessageId, Prompt, ThreadId, ToolCallId};
 use crate::session::Handle;
 use crate::tools::{Facts, Metrics, Policy, Problem, Registry};
 use crate::ui::Store;
@@ -107,6 +110,7 @@ impl App {
     pub fn open(element: &HtmlElement, options: Options, watcher: Watcher) -> Self {
         let store = Store::new();
         store.language.set(options.language.clone());
+        store.model.set(chosen_model(&options.name));
         let tools = Rc::new(BrowserTools::default());
         let mut catalog = Catalog::new();
         for (definition, run) in built_in(element) {
@@ -145,7 +149,7 @@ impl App {
             facts: RefCell::default(),
             policy: RefCell::default(),
             metrics,
-            served: Cell::new(false),
+            served: Cell::new(page.options.gateway == NO_GATEWAY),
             listing: RefCell::default(),
             listeners: RefCell::default(),
             page,
@@ -159,16 +163,20 @@ impl App {
     }
 
     /// Sends a message; what is at work is ended first.
-    pub fn send(&self, prompt: impl Into<Prompt>) {
+    ///
+    /// The message's id; `None` where it says nothing and has no file, and nothing is sent.
+    pub fn send(&self, prompt: impl Into<Prompt>) -> Option<MessageId> {
         let mut prompt = prompt.into();
         prompt.text = prompt.text.trim().to_owned();
         if prompt.text.is_empty() && prompt.attachments.is_empty() {
-            return;
+            return None;
         }
+        let id = prompt.id.get_or_insert_with(|| MessageId(fresh_id())).clone();
         // A gateway that was down when the page opened may be up by now; a model without its tools is of no use.
         self.ensure_listed();
         self.make_ours();
         self.handle().send(prompt);
+        Some(id)
     }
 
     /// Stops what is at work.
@@ -181,16 +189,29 @@ impl App {
 
     /// Has this model of the gateway's asked from the next step on; empty for its first.
     pub fn use_model(&self, name: &str) {
-        self.inner.page.services.answers.take();
-        self.store.model.set(name.to_owned());
-        self.handle().use_model(name);
+        self.ask(None, name, None);
+    }
+
+    /// The same by the user's hand: the tab keeps it in mind.
+    pub fn choose_model(&self, name: &str) {
+        set_chosen_model(&self.inner.page.options.name, name);
+        self.use_model(name);
     }
 
     /// Has a model asked in the gateway's place.
     pub fn ask_elsewhere(&self, answers: Answers, model: ModelInfo) {
-        *self.inner.page.services.answers.borrow_mut() = Some(answers);
-        self.store.model.set(model.name.clone());
-        self.store.direct.set(Some(model));
+        let name = model.name.clone();
+        self.ask(Some(answers), &name, Some(model));
+    }
+
+    fn ask(&self, answers: Option<Answers>, name: &str, elsewhere: Option<ModelInfo>) {
+        self.inner.page.services.answers.replace(answers);
+        #[cfg(feature = "direct")]
+        self.inner.direct.take();
+        self.store.wants_key.set(None);
+        self.store.direct.set(elsewhere);
+        self.store.model.set(name.to_owned());
+        self.handle().use_model(name);
     }
 
     /// Asks the model again.
@@ -254,6 +275,10 @@ impl App {
         let now = self.inner.page.services.user_id();
         if now != before {
             self.handle().forget_grants();
+            // What one user has chosen to send, and their key, are not the next one's.
+            self.store.files.set(Vec::new());
+            #[cfg(feature = "direct")]
+            self.change_key();
         }
         self.change_user(&now);
         self.publish();

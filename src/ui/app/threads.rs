@@ -197,6 +197,7 @@ impl App {
 
     fn open_fresh(&self) {
         self.inner.thread.borrow().end();
+        self.store.files.set(Vec::new());
         self.put_up(&Up::fresh());
     }
 

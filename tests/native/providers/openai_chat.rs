@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use pagehand::protocol::{ContextItem, Message, ModelErrorKind};
+use pagehand::protocol::{ContextItem, Message, MessageId, ModelErrorKind, UserMessage};
 use pagehand::providers::{Api, Vendor};
 use serde_json::{Value, json};
 
@@ -55,6 +55,7 @@ fn two_calls_stay_two_whatever_index_and_id_say() {
     let with_ids = [&["call 0 get_weather id=call_a", OSLO, "call 1 get_weather id=call_b", ROME][..], &end].concat();
     check("index_missing", &with_ids);
     check("index_always_zero", &with_ids);
+    check("id_shared", &[&["call 0 get_weather id=call_a", OSLO, "call 1 get_weather", ROME][..], &end].concat());
     check(
         "index_missing_pieces",
         &[
@@ -237,8 +238,12 @@ fn a_plain_body_is_read_as_one_chunk() {
 fn every_shape_of_an_error_is_found() {
     use ModelErrorKind::{Auth, BadRequest, RateLimit, Upstream};
     let cases = [
-        (json!({ "error": { "message": "m", "code": 401 } }), Auth, "m"),
-        (json!({ "error": { "message": "m", "code": "invalid_api_key" } }), Auth, "m"),
+        (json!({ "error": { "message": "sk-m… is wrong", "code": 401 } }), Auth, "The model's server refused the key."),
+        (
+            json!({ "error": { "message": "m", "code": "invalid_api_key" } }),
+            Auth,
+            "The model's server refused the key.",
+        ),
         (json!({ "error": { "message": "m", "code": "rate_limit_exceeded" } }), RateLimit, "m"),
         (json!({ "error": { "message": "m", "code": 429 } }), RateLimit, "m"),
         (json!({ "error": { "message": "m", "code": null, "type": "x" } }), Upstream, "m"),
@@ -594,8 +599,21 @@ fn files_are_parts_of_the_content_and_texts_are_words() {
     ] {
         assert_eq!(refusal(vendor, file), words);
     }
-    let broken = ("a.txt", "text/plain", pagehand::protocol::Source::Data("/w==".into()));
-    assert_eq!(refusal(VENDOR, broken), "a.txt says that it is text/plain, but it is no UTF-8 text in base64.");
+    let latin = ("a.txt", "text/plain", pagehand::protocol::Source::Data("/w==".into()));
+    let told = body(VENDOR, &attached(&[latin]))["messages"][0]["content"].clone();
+    assert_eq!(told, "Look.\n\n[a.txt, text/plain]\n\u{fffd}", "a letter of another encoding is shown as one");
+    let broken = ("a.txt", "text/plain", pagehand::protocol::Source::Data("/".into()));
+    assert!(refusal(VENDOR, broken).starts_with("a.txt"));
+}
+
+#[test]
+fn files_of_earlier_messages_that_this_model_does_not_take_are_named() {
+    let mut request = attached(&[here("a.png", "image/png"), here("b.txt", "text/plain")]);
+    request.messages.push(Message::User(UserMessage::new(MessageId::from("v"), "And now?")));
+    assert_eq!(
+        body("deepseek", &request)["messages"][0]["content"],
+        "Look.\n\n[a.png, image/png: a file that this model can not read]\n\n[b.txt, text/plain]\nhæ"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use pagehand::providers::{Post, Target, Vendor};
 use serde_json::{Map, Value, json};
 
-use super::{asked, body};
+use super::{asked, body, request, user};
 
 fn post(vendor: &str, url: &str, model: &str, parameters: &Value) -> Post {
     let parameters = parameters.as_object().cloned().unwrap_or_default();
@@ -78,4 +78,29 @@ fn an_address_says_whose_server_it_is() {
         assert_eq!(Vendor::at(url).name, expected, "{url}");
     }
     assert_eq!(Vendor::at("https://models.example.org/v1").name, "openai_compatible");
+}
+
+#[test]
+fn more_tools_than_a_vendor_takes_are_refused_with_the_number() {
+    let mut many = request(vec![user("Hello.")]);
+    let tool = many.tools[0].clone();
+    many.tools = (0..129)
+        .map(|at| std::sync::Arc::new(pagehand::protocol::ToolOffer { name: format!("tool_{at}"), ..(*tool).clone() }))
+        .collect();
+    let error = super::target("openai_chat").write(&many).unwrap_err();
+    assert_eq!(error.message, "OpenAI takes at most 128 tools; this request has 129.");
+    assert!(!error.is_retryable());
+    assert!(super::target("anthropic").write(&many).is_ok());
+}
+
+#[test]
+fn an_answer_without_an_end_is_given_up() {
+    let mut decoder = super::target("openai_chat").decoder(&request(Vec::new()));
+    let comment = [b": ".as_slice(), &[b'x'; 1 << 20], b"\n\n"].concat();
+    let mut events = Vec::new();
+    for _ in 0..200 {
+        decoder.push(&comment);
+        events.extend(std::iter::from_fn(|| decoder.next()));
+    }
+    assert_eq!(crate::support::words::words(&events), ["error protocol: the model's answer is longer than 128 MiB"]);
 }

@@ -8,6 +8,7 @@ use futures::{FutureExt, StreamExt, select_biased};
 
 use crate::agent::{Input, Transcript};
 use crate::browser::{Channel, Claim, Lock, Opened, PageWord, sleep};
+use crate::protocol::Event;
 use crate::ui::app::thread::{ANSWER_MS, Life, Next, Order, RELEASE_MS, tell};
 use crate::ui::words;
 
@@ -67,7 +68,13 @@ impl Life {
                     stands_back = Box::pin(pending());
                     claim = Claim::new(&self.lock_name(), false);
                 }
-                Turn::Heard(PageWord::Event(event)) if self.shown.get() => self.page.store.apply(&event),
+                Turn::Heard(PageWord::Event(event)) if self.shown.get() => {
+                    self.page.store.apply(&event);
+                    // Whoever has asked here hears what came of it.
+                    if matches!(event, Event::Output { .. } | Event::RunEnd { .. }) {
+                        (self.page.watcher)(&event);
+                    }
+                }
                 // Another page owns it now.
                 Turn::Heard(PageWord::Began) => {
                     if !self.catch_up(channel.as_ref()).await {
