@@ -20,8 +20,8 @@ use crate::providers::{Api, Decoder, Target, Vendor, error};
 
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 const ERROR_MS: u64 = 10_000;
-// Vendors that answer nobody without a key have their address elsewhere than on this machine.
-const LOCAL: [&str; 4] = ["http://localhost", "http://127.0.0.1", "http://[::1]", "http://0.0.0.0"];
+// On this machine nobody has an account.
+const LOCAL: [&str; 4] = ["localhost", "127.0.0.1", "[::1]", "0.0.0.0"];
 
 /// A model that the page asks by itself.
 #[derive(Clone)]
@@ -59,6 +59,12 @@ impl Direct {
         if model.is_empty() {
             return Err(DirectError("a model needs its name: model".to_owned()));
         }
+        let place = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+        if !url.is_empty() && place.is_none_or(|place| place.is_empty() || place.contains(['?', '#', '@', ' '])) {
+            let words = "url must begin with http:// or https://, and have neither a query nor a name and password";
+            return Err(DirectError(words.to_owned()));
+        }
+        let vendor = vendor.of_address(&url);
         let url = if url.is_empty() { vendor.url.unwrap_or_default().to_owned() } else { url };
         let parameters = options.get("parameters").and_then(Value::as_object).cloned().unwrap_or_default();
         Ok(Self { vendor, url, model, parameters, key: Rc::default() })
@@ -78,7 +84,8 @@ impl Direct {
     /// Whether it answers nobody without a key, and has none.
     #[must_use]
     pub fn wants_key(&self) -> bool {
-        self.key.borrow().is_none() && !LOCAL.iter().any(|place| self.url.starts_with(place))
+        let has_account = self.vendor.url.is_some_and(|url| url.starts_with("https://"));
+        has_account && self.key.borrow().is_none() && !LOCAL.contains(&host(&self.url))
     }
 
     /// Whose server its key is sent to.
@@ -169,6 +176,13 @@ fn origin(url: &str) -> &str {
     let start = url.find("://").map_or(0, |at| at + 3);
     let end = url[start..].find('/').map_or(url.len(), |at| start + at);
     &url[..end]
+}
+
+// Without its port, too.
+fn host(url: &str) -> &str {
+    let place = origin(url).split_once("://").map_or("", |(_, place)| place);
+    let port = place.rfind(':').filter(|at| place[at + 1..].bytes().all(|byte| byte.is_ascii_digit()));
+    port.map_or(place, |at| &place[..at])
 }
 
 impl Decode for Decoder {

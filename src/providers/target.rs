@@ -50,7 +50,10 @@ impl Writing<'_> {
     /// The form that is asked for with a schema; `None` where there is none, or where it is told in words.
     pub(super) fn form<'a>(&self, request: &'a ModelRequest) -> Option<&'a OutputFormat> {
         let takes = match self.vendor.output {
-            Output::Schema => true,
+            // OpenAI takes no other root than an object.
+            Output::Schema => {
+                !self.vendor.name.starts_with("openai_") || self.vendor.url.is_none() || has_object_root(request)
+            }
             Output::ClosedSchema => request.output.as_deref().is_some_and(is_closed),
             Output::SchemaWithoutTools => request.tools.is_empty(),
             Output::Object | Output::Words => false,
@@ -64,10 +67,27 @@ impl Writing<'_> {
     }
 }
 
+fn has_object_root(request: &ModelRequest) -> bool {
+    request.output.as_deref().is_some_and(|output| output.schema["type"] == "object")
+}
+
 /// Whether every object of a schema names all it may have, and wants all of it: what strict modes ask for.
 pub(super) fn is_closed(output: &OutputFormat) -> bool {
     let strict = Provider::find("openai_strict");
-    strict.is_some_and(|strict| strict.refuses(&output.name, "", &output.schema).is_empty())
+    !has_open_object(&output.schema)
+        && strict.is_some_and(|strict| strict.refuses(&output.name, "", &output.schema).is_empty())
+}
+
+// An object without properties is closed as well only where it says so.
+fn has_open_object(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => {
+            let is_open = schema["type"] == "object" && schema["additionalProperties"] != false;
+            is_open || fields.values().any(has_open_object)
+        }
+        Value::Array(schemas) => schemas.iter().any(has_open_object),
+        _ => false,
+    }
 }
 
 impl Target {

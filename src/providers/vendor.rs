@@ -321,6 +321,13 @@ impl Vendor {
         known.unwrap_or(&COMPATIBLE)
     }
 
+    /// Which of one server's interfaces an address means: Ollama has OpenAI's under `/v1`.
+    #[must_use]
+    pub fn of_address(&'static self, url: &str) -> &'static Self {
+        let is_openai = self.name == "ollama" && url.trim_end_matches('/').ends_with("/v1");
+        if is_openai { Self::find("ollama_openai").unwrap_or(self) } else { self }
+    }
+
     /// Every vendor known.
     #[must_use]
     pub fn all() -> &'static [Self] {

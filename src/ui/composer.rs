@@ -38,8 +38,9 @@ pub(super) fn composer(app: &App) -> Node {
         // Only where a drop is allowed does one come.
         .on("dragover", |event| event.prevent_default())
         .on("drop", move |event| {
-            event.prevent_default();
-            take_from(&dropped, &event);
+            if take_from(&dropped, &event) {
+                event.prevent_default();
+            }
         })
         .child(chosen_files(app, area))
         .child(node("label").attr("for", "pagehand-message").class("sr-only").child("Message to the agent"))
@@ -83,6 +84,10 @@ fn on_key(app: &App, area: Place, event: &Event) {
 
 fn send_written(app: &App, area: Place) {
     if let Some(element) = textarea(area) {
+        if app.store.reading.now() > 0 {
+            let words = "A file is still being read; send again in a moment.";
+            return app.store.notice.set(Some(words.to_owned()));
+        }
         let attachments = app.store.files.now();
         if app.send(Prompt { attachments, ..Prompt::from(element.value()) }).is_some() {
             app.store.files.set(Vec::new());

@@ -4,7 +4,7 @@ use js_sys::Promise;
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Event, File, FileList, FileReader, HtmlInputElement};
+use web_sys::{DataTransfer, Event, File, FileList, FileReader, HtmlInputElement};
 
 use crate::protocol::{Attachment, Source};
 use crate::ui::node::{Child, Node, Place, live, node, nothing};
@@ -85,18 +85,24 @@ pub(super) fn chosen_files(app: &App, area: Place) -> AnyView {
     })
 }
 
-/// Takes the files of a paste or a drop; `false` where there are none, or the model takes none.
+/// Takes the files of a paste or a drop; `false` where there are none, or where they are only another view of a text.
 pub(super) fn take_from(app: &App, event: &Event) -> bool {
     let carrier = ["clipboardData", "dataTransfer"]
         .into_iter()
         .find_map(|name| js_sys::Reflect::get(event, &name.into()).ok().filter(JsValue::is_object));
+    let text = carrier.as_ref().and_then(|carrier| carrier.unchecked_ref::<DataTransfer>().get_data("text/plain").ok());
+    if text.is_some_and(|text| !text.is_empty()) {
+        return false;
+    }
     let files = carrier.and_then(|carrier| js_sys::Reflect::get(&carrier, &"files".into()).ok());
     let files = files.and_then(|files| files.dyn_into::<FileList>().ok()).filter(|files| files.length() > 0);
-    let wanted = files.is_some() && !app.store.model_now().files.is_empty();
-    if wanted {
+    let are_there = files.is_some();
+    if are_there && app.store.model_now().files.is_empty() {
+        app.store.notice.set(Some("The model takes no files.".to_owned()));
+    } else {
         take(app, files);
     }
-    wanted
+    are_there
 }
 
 fn take(app: &App, files: Option<FileList>) {
@@ -104,10 +110,12 @@ fn take(app: &App, files: Option<FileList>) {
     // The list is the input's, and is emptied by whoever called.
     let files: Vec<File> = (0..files.length()).filter_map(|at| files.get(at)).collect();
     let app = app.clone();
+    app.store.reading.update(|reading| *reading += files.len());
     // One after the other: each is measured with those before it, and they stay in their order.
     leptos::task::spawn_local(async move {
         for file in files {
             take_one(&app, file).await;
+            app.store.reading.update(|reading| *reading -= 1);
         }
     });
 }

@@ -58,6 +58,8 @@ pub struct Store {
     pub wants_key: Live<Option<String>>,
     /// The files that go with the next message.
     pub files: Live<Vec<Attachment>>,
+    /// How many more are being read.
+    pub reading: Live<usize>,
     /// The tools, for their labels.
     pub registry: Live<Arc<Registry>>,
     /// Whether the model was asked and has said nothing yet.
@@ -145,6 +147,7 @@ impl Store {
             direct: Live::new(None),
             wants_key: Live::new(None),
             files: Live::new(Vec::new()),
+            reading: Live::new(0),
             registry: Live::new(Arc::default()),
             waiting: Live::new(false),
             language: Live::new(String::new()),

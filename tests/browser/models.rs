@@ -138,6 +138,8 @@ async fn a_page_sends_files_and_asks_for_a_form_and_hears_the_value() {
     until_so("the value", || evaluate("JSON.stringify(outputs)") == "[{\"n\":3}]").await;
     for (prompt, words) in [
         (json!({ "files": [{ "name": "a" }] }), "files[0] must be"),
+        (json!({ "files": [{ "name": "a", "type": "image/png", "data": "!!!" }] }), "files[0] must be"),
+        (json!({ "files": [{ "name": "a", "type": "image/png", "url": "file:///etc/passwd" }] }), "files[0] must be"),
         (json!({ "text": "x", "output": { "name": "no spaces" } }), "output.name must be"),
         (json!({ "text": "x", "output": {} }), "output.schema must be"),
         (json!({ "text": "x", "output": { "schema": { "type": "dict" } } }), "output.schema:"),
@@ -323,6 +325,8 @@ async fn what_is_wrong_with_a_model_is_said() {
         (json!({ "provider": "opnai", "model": "m" }), "\"opnai\" is not known; there are: openai_chat"),
         (json!({ "provider": "openai_compatible", "model": "m" }), "needs a url"),
         (json!({ "provider": "ollama" }), "needs its name"),
+        (json!({ "url": "/v1", "model": "m" }), "url must begin with"),
+        (json!({ "url": "http://bob:pw@localhost", "model": "m" }), "url must begin with"),
         (json!({ "provider": "prompt_api" }), "this browser has no model of its own"),
     ] {
         let error = panel.instance.use_model(&js(&model)).unwrap_err();

@@ -55,6 +55,7 @@ fn answers(seen: &Seen) -> Response {
             answer.headers_mut().insert("x-request-id", HeaderValue::from_static("req_busy"));
             return answer;
         }
+        "/locked/chat/completions" => return json_answer(401, &json!({ "error": { "message": "No." } })),
         "/page/chat/completions" => return ([("content-type", "text/html")], "<h1>Welcome</h1>").into_response(),
         "/refusing/chat/completions" => return json_answer(400, &json!({ "error": { "message": "Bad tool." } })),
         "/v1/messages" => {
@@ -199,6 +200,28 @@ async fn another_model_answers_where_one_can_not_and_not_where_the_request_is_wh
     let (heard, _) = ask(&config, &request("busy")).await;
     assert_eq!(heard.last().unwrap(), "error bad_request: Bad tool.", "the second of three refuses the request");
     assert_eq!(backend.taken().len(), 2);
+}
+
+#[tokio::test]
+async fn where_no_fallback_can_help_the_model_that_was_meant_is_told_of() {
+    let backend = Backend::start(answers).await;
+    let at = format!("http://127.0.0.1:{}", backend.port);
+    let file = format!(
+        "[[model]]\nname = \"seeing\"\nmodel = \"m\"\nurl = \"{at}/busy\"\nfallback = [\"blind\"]\n\
+         [[model]]\nname = \"blind\"\nmodel = \"m\"\nprovider = \"deepseek\"\nurl = \"{at}\"\n\
+         [[model]]\nname = \"busy\"\nmodel = \"m\"\nurl = \"{at}/busy\"\nfallback = [\"wrong\"]\n\
+         [[model]]\nname = \"wrong\"\nmodel = \"m\"\nurl = \"{at}/locked\"\n"
+    );
+    let config = configured(&file, &[]).unwrap();
+    let mut asked = request("seeing");
+    let Some(Message::User(said)) = asked.messages.first_mut() else { panic!("no message of the user") };
+    let source = Source::Data("aMOm".into());
+    said.attachments = vec![Attachment { name: "a.png".to_owned(), media_type: "image/png".to_owned(), source }];
+    for asked in [asked, request("busy")] {
+        let (heard, _) = ask(&config, &asked).await;
+        assert!(heard.last().unwrap().contains("No room for"), "{heard:?}");
+    }
+    assert_eq!(backend.taken().len(), 3, "who takes no picture is not asked");
 }
 
 #[tokio::test]

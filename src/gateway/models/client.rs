@@ -158,8 +158,17 @@ impl Answer {
 
     // Another is asked only before the first byte of an answer, and not where the request itself is what is refused.
     async fn connect_to_any(&mut self) -> Result<(), ModelError> {
+        let mut first = None;
         loop {
             let client = self.clients.remove(0);
+            // One that can not take the request at all is no help; what the first said stands.
+            if first.is_some() && client.upstream.target.write(&self.request).is_err() {
+                match (self.clients.is_empty(), first.take()) {
+                    (true, Some(error)) => return Err(error),
+                    (_, kept) => first = kept,
+                }
+                continue;
+            }
             let error = match connect(&client, &self.request, &self.head).await {
                 Ok(response) => {
                     let decoder = client.upstream.target.decoder(&self.request);
@@ -169,9 +178,11 @@ impl Answer {
                 Err(error) => client.without_key(error),
             };
             let (Some(next), false) = (self.clients.first(), error.kind == ModelErrorKind::BadRequest) else {
-                return Err(error);
+                // Where each failed in its own way, the one that was meant is told of.
+                return Err(if error.kind == ModelErrorKind::BadRequest { error } else { first.unwrap_or(error) });
             };
             info!(model = client.upstream.name, next = next.upstream.name, "another model is asked: {}", error.message);
+            first.get_or_insert(error);
         }
     }
 }

@@ -140,11 +140,7 @@ pub(super) fn target(
     if let Some(key) = key {
         check_key(key)?;
     }
-    let mut vendor = vendor.unwrap_or_else(|| Vendor::at(url));
-    // The address says which of Ollama's two interfaces is meant.
-    if vendor.name == "ollama" && url.trim_end_matches('/').ends_with("/v1") {
-        vendor = Vendor::find("ollama_openai").unwrap_or(vendor);
-    }
+    let vendor = vendor.unwrap_or_else(|| Vendor::at(url)).of_address(url);
     Ok(Target::new(vendor, url, model, parameters, key.map(Secret::expose)))
 }
 

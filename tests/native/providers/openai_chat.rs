@@ -607,6 +607,20 @@ fn files_are_parts_of_the_content_and_texts_are_words() {
 }
 
 #[test]
+fn a_form_that_openai_would_refuse_is_told_in_words_or_not_held_to_strictly() {
+    let form = |schema: Value| body("openai_chat", &formed(without_tools(asked()), schema))["response_format"].clone();
+    for root in [json!({ "type": "array", "items": {} }), json!({ "type": "string" }), json!({})] {
+        assert_eq!(form(root), Value::Null);
+    }
+    for (schema, strict) in [
+        (json!({ "type": "object" }), false),
+        (json!({ "type": "object", "properties": {}, "additionalProperties": false }), true),
+    ] {
+        assert_eq!(form(schema)["json_schema"]["strict"], strict);
+    }
+}
+
+#[test]
 fn files_of_earlier_messages_that_this_model_does_not_take_are_named() {
     let mut request = attached(&[here("a.png", "image/png"), here("b.txt", "text/plain")]);
     request.messages.push(Message::User(UserMessage::new(MessageId::from("v"), "And now?")));
