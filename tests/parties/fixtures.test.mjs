@@ -87,6 +87,7 @@ const DIFFERS = {
   'openai_chat/id_changes.sse': { why: 'the SDK keeps the last id of a call; ours the first, as it was announced', theirs: { calls: [{ id: 'call_y', name: 'get_weather', arguments: { city: 'Oslo' } }] } },
   'openai_chat/id_empty_later.sse': { why: 'the SDK wants an index at each choice', theirs: { error: /invalid choice index/ } },
   'openai_chat/id_missing.sse': { why: 'the SDK makes ids up; ours says that there are none', ids: false },
+  'openai_chat/id_shared.sse': { why: 'the SDK leaves two calls under one id; ours gives the second its own', theirs: { calls: [{ id: 'call_a', name: 'get_weather', arguments: { city: 'Oslo' } }, { id: 'call_a', name: 'get_weather', arguments: { city: 'Rome' } }] } },
   'openai_chat/index_always_zero.sse': { why: 'to the SDK one index is one call, so the arguments of two become no JSON', theirs: { calls: [{ id: 'call_b', name: 'get_weather', arguments: undefined }] } },
   'openai_chat/index_missing.sse': NO_INDEX,
   'openai_chat/index_missing_pieces.sse': NO_INDEX,
