@@ -8,16 +8,22 @@ use crate::browser::Direct;
 use crate::protocol::{EndReason, ModelErrorKind};
 use crate::ui::App;
 use crate::ui::node::{Child, Place, live, node, nothing};
+use crate::ui::store::Store;
 
 /// The form; nothing where no key is wanted.
 pub(super) fn key_form(app: &App) -> AnyView {
     let app = app.clone();
-    live(move || {
-        let refused = app
-            .store
+    let store = app.store.clone();
+    // Made anew only where it asks for another key: half of one may be written in it.
+    let asked_for = Memo::new(move |_| {
+        let refused = store
             .ended
             .with(|ended| matches!(ended, Some(EndReason::Error(error)) if error.kind == ModelErrorKind::Auth));
-        let Some(whose) = app.store.wants_key.get().or_else(|| refused_by(&app, refused)) else { return nothing() };
+        let whose = store.wants_key.get().or_else(|| refused_by(&store, refused))?;
+        Some((whose, refused))
+    });
+    live(move || {
+        let Some((whose, refused)) = asked_for.get() else { return nothing() };
         let (key, keep) = (Place::new(), Place::new());
         let given = app.clone();
         let field = node("input")
@@ -70,8 +76,8 @@ pub(super) fn key_form(app: &App) -> AnyView {
 }
 
 // A key that its server does not take may be mistyped.
-fn refused_by(app: &App, refused: bool) -> Option<String> {
-    app.store.direct.get().filter(|direct| refused && direct.name != "prompt_api").map(|direct| direct.label)
+fn refused_by(store: &Store, refused: bool) -> Option<String> {
+    store.direct.get().filter(|direct| refused && direct.name != "prompt_api").map(|direct| direct.label)
 }
 
 fn input(place: Place) -> Option<HtmlInputElement> {
