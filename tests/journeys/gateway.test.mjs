@@ -285,7 +285,7 @@ test('a page that goes away takes its request to the model with it', async () =>
 
 test('a model\'s server that is not there is said so, without its address', async () => {
   const port = await freePort();
-  const front = await startGateway({ env: { PAGEHAND_MODEL_URL: `http://user:${KEY}@127.0.0.1:${port}/v1?key=${KEY}`, PAGEHAND_MODEL: 'm' } });
+  const front = await startGateway({ env: { PAGEHAND_MODEL_URL: `http://user:${KEY}@127.0.0.1:${port}/v1`, PAGEHAND_MODEL: 'm' } });
   try {
     const text = await (await post('/agent', run(), {}, front.url)).text();
     assert.match(text, /can not reach the model's server/);

@@ -114,7 +114,7 @@ journey('a page asks for an answer of a given form, and has its value', {}, asyn
   assert.equal(value.count, 1042);
   assert.equal(await ask({ text: 'hello', output: { schema: { type: 'dict' } } }), 'invalid_prompt');
   // One that no words can have: told once, and then given up.
-  const impossible = { type: 'object', required: ['n'], properties: { n: { type: 'integer', minimum: 5000 } } };
+  const impossible = { type: 'object', required: ['n'], properties: { n: { type: 'integer', minimum: 5, maximum: 4 } } };
   assert.equal(await ask({ text: 'hello', output: { schema: impossible } }), 'no_output');
   assert.equal(hand.events.findLast((event) => event.type === 'run-end').detail.reason, 'output-mismatch');
 });
