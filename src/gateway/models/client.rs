@@ -158,32 +158,36 @@ impl Answer {
 
     // Another is asked only before the first byte of an answer, and not where the request itself is what is refused.
     async fn connect_to_any(&mut self) -> Result<(), ModelError> {
-        let mut first = None;
-        loop {
-            let client = self.clients.remove(0);
-            // One that can not take the request at all is no help; what the first said stands.
-            if first.is_some() && client.upstream.target.write(&self.request).is_err() {
-                match (self.clients.is_empty(), first.take()) {
-                    (true, Some(error)) => return Err(error),
-                    (_, kept) => first = kept,
-                }
-                continue;
+        let mut first: Option<(Client, ModelError)> = None;
+        for client in std::mem::take(&mut self.clients) {
+            let post = match (client.upstream.target.write(&self.request), &first) {
+                (Ok(post), _) => post,
+                (Err(error), None) => return Err(error),
+                // One that can not take the request at all is no help.
+                (Err(_), Some(_)) => continue,
+            };
+            if let Some((meant, error)) = &first {
+                let (model, next) = (&meant.upstream.name, &client.upstream.name);
+                info!(model, next, "another model is asked: {}", error.message);
             }
-            let error = match connect(&client, &self.request, &self.head).await {
+            match connect(&client, post, &self.head).await {
                 Ok(response) => {
                     let decoder = client.upstream.target.decoder(&self.request);
                     self.at_work = Some(AtWork { client, response: Some(response), decoder });
                     return Ok(());
                 }
-                Err(error) => client.without_key(error),
-            };
-            let (Some(next), false) = (self.clients.first(), error.kind == ModelErrorKind::BadRequest) else {
-                // Where each failed in its own way, the one that was meant is told of.
-                return Err(if error.kind == ModelErrorKind::BadRequest { error } else { first.unwrap_or(error) });
-            };
-            info!(model = client.upstream.name, next = next.upstream.name, "another model is asked: {}", error.message);
-            first.get_or_insert(error);
+                Err(error) => {
+                    let error = client.without_key(error);
+                    if error.kind == ModelErrorKind::BadRequest {
+                        return Err(error);
+                    }
+                    first.get_or_insert((client, error));
+                }
+            }
         }
+        // Where each failed in its own way, the one that was meant is told of.
+        let told = first.map(|(_, error)| error);
+        Err(told.unwrap_or_else(|| ModelError::new(ModelErrorKind::Upstream, "There is no model to ask.")))
     }
 }
 
@@ -204,9 +208,8 @@ impl AtWork {
     }
 }
 
-async fn connect(client: &Client, request: &ModelRequest, head: &Head) -> Result<Response, ModelError> {
-    let post = client.send(client.upstream.target.write(request)?);
-    let response = match tokio::time::timeout(FIRST_BYTE, post.send()).await {
+async fn connect(client: &Client, post: Post, head: &Head) -> Result<Response, ModelError> {
+    let response = match tokio::time::timeout(FIRST_BYTE, client.send(post).send()).await {
         Ok(Ok(response)) => response,
         Ok(Err(why)) => {
             warn!("the model's server can not be reached: {}", why.without_url());
