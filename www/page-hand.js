@@ -66,8 +66,10 @@ function isFrom(address, error) {
   return below ? below.includes(`${address}:`) : address === glue.href && /\/pagehand_bg\b/.test(frames[0]);
 }
 
-// What no code can recover from: a panic, memory or stack at its end.
-const isTrap = (error) => /^(Runtime|Range|Internal)Error$/.test(error?.name) && isFrom(glue.href, error);
+// What no code can recover from: a panic, memory or stack at its end, and what the module throws through its own frames
+// (as when it finds an object in use that can not be), for nothing that they held is let go.
+const isTrap = (error) => (/^(Runtime|Range|Internal)Error$/.test(error?.name) || /^ *at \S*wbindgen_throw|^\S*wbindgen_throw\S*@/m.test(error?.stack))
+  && isFrom(glue.href, error);
 
 function heard(event) {
   const error = event.error ?? event.reason;

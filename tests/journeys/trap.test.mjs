@@ -132,11 +132,12 @@ journey('a call of the page that traps: it is told, and the panel is there again
   await hand.open();
   const since = hand.events.length;
   await spoil(page);
-  const told = await page.evaluate(() => document.querySelector('page-hand').send('hello').then(() => 'sent', (error) => error.name));
-  // Something else of the panel may trap first; then the message goes to the fresh copy.
-  assert.ok(['RuntimeError', 'sent'].includes(told), told);
-  await restarted(hand, since);
+  const told = await page.evaluate(() => document.querySelector('page-hand').send('hello').then(() => 'sent', (error) => error.stack));
+  // Something else of the panel may trap first; then the message goes to the fresh copy. Else it runs into the spoilt
+  // memory, or into the module's own check of whether the panel is in use.
   if (told === 'sent') await hand.ended(since);
+  else assert.match(told, /RuntimeError|wbindgen_throw/);
+  await restarted(hand, since);
   // What is registered with a dead copy is registered with the next one.
   await spoil(page, 1);
   assert.equal(await page.evaluate(() => document.querySelector('page-hand').registerTool({
