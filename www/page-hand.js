@@ -368,6 +368,7 @@ class PageHand extends HTMLElement {
   }
 
   setFacts(facts) { return this.#say('facts', (panel) => panel.setFacts(facts)); }
+  setLimits(limits) { return this.#say('limits', (panel) => panel.setLimits(limits)); }
   setUser(user) { return this.#say('user', (panel) => panel.setUser(user)); }
   setMemory(search) { return this.#say('memory', (panel) => panel.setMemory(search)); }
   expectTools(tools) { return this.#say('expected', (panel) => panel.expect(tools)); }

@@ -366,6 +366,7 @@ export interface PageHandError extends Error {
   code:
     | 'invalid_tool'
     | 'invalid_options'
+    | 'invalid_limits'
     | 'invalid_policy'
     | 'policy_locked'
     | 'invalid_callback'
@@ -423,6 +424,36 @@ export interface OutputFormat {
   name?: string;
   /** JSON Schema of it. */
   schema: object;
+}
+
+/** How far a run may go. What is left out is as usual, whatever was said before. */
+export interface Limits {
+  /** Model calls a run. 24. */
+  maxSteps?: number;
+  /** Calls a step; of more than these none runs. 32. */
+  maxCalls?: number;
+  /** Calls of a step that run at once; the others wait in their order. 8. */
+  maxParallel?: number;
+  /** How long a run may work, without waiting for the user or for the network, in milliseconds. 10 minutes. */
+  maxRunMs?: number;
+  /** How often a run may make the same call with the same arguments. 3. */
+  maxRepeats?: number;
+  /** How long a call may take where its tool says nothing (`timeoutMs`), in milliseconds. A minute. */
+  toolTimeoutMs?: number;
+  /** How long a model may be silent, in milliseconds. Two minutes. */
+  modelIdleMs?: number;
+  /** How much of a result a model reads at once; the rest is kept as an artifact. 48,000. */
+  maxResultCharacters?: number;
+  /** How often a step's model call is made again by itself. 4. */
+  maxRetries?: number;
+  /** The longest wait that the other side may ask for before that, in milliseconds. A minute. */
+  maxWaitMs?: number;
+  /** Characters of a call's arguments; more are not kept, and the call does not run. A million. */
+  maxArguments?: number;
+  /** Tokens a run, read and written, looked at between its steps. Any number. */
+  maxTokens?: number;
+  /** What a run may cost, in millionths of the gateway's currency, looked at between its steps. Anything. */
+  maxCostMicros?: number;
 }
 
 /** A model that the page asks by itself: on this machine, or with the user's own key. */
@@ -580,6 +611,8 @@ export declare class PageHand extends HTMLElement {
   definePolicy(rules: PolicyRule[]): Promise<void>;
   /** What the page says of the session (who may what, where the user is); no tool can write it. */
   setFacts(facts: { [fact: string]: unknown }): Promise<void>;
+  /** How far a run may go, the one at work, too. Rejects with the code `invalid_limits`. */
+  setLimits(limits: Limits): Promise<void>;
   /** Who is signed in: an id, or an object with an `id`; `null` for nobody. */
   setUser(user: unknown): Promise<void>;
   /** Searches what the page remembers, for its tools. */

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::agent::limits::Limits;
 use crate::protocol::{
     Answer, Delta, Entry, Event, ModelEvent, ModelRequest, Prompt, RunId, Scope, State, ThreadId, ToolCallId,
 };
@@ -16,6 +17,8 @@ pub enum Input {
     Tools(Arc<Registry>),
     /// What the host says of the session now, from the next model call on.
     Facts(Facts),
+    /// How far a run may go, the one at work, too.
+    Limits(Limits),
     /// The rules of the session; what the user has granted stays.
     Policy(Policy),
     /// Which of the gateway's models is asked from the next step on; empty for its first.

@@ -41,7 +41,67 @@ pub struct Limits {
     pub max_cost_micros: Option<u64>,
 }
 
+// What a page calls each limit, and the least it can be.
+const NAMES: [(&str, u64); 13] = [
+    ("maxSteps", 1),
+    ("maxCalls", 1),
+    ("maxParallel", 1),
+    ("maxRunMs", 1),
+    ("maxRepeats", 1),
+    ("toolTimeoutMs", 1),
+    ("modelIdleMs", 1),
+    ("maxResultCharacters", 1),
+    ("maxRetries", 0),
+    ("maxWaitMs", 0),
+    ("maxArguments", 1),
+    ("maxTokens", 1),
+    ("maxCostMicros", 1),
+];
+
 impl Limits {
+    /// These limits, but for what an object such as `{"maxSteps": 8, "maxTokens": 100000}` says of some of them by their
+    /// names in camelCase: whole numbers, or `null` for what is to stay as it is here.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
+    pub fn with(mut self, told: &Value) -> Result<Self, Vec<String>> {
+        let Some(told) = told.as_object() else {
+            return Err(vec!["limits are an object, such as { maxSteps: 8 }".to_owned()]);
+        };
+        let mut faults = Vec::new();
+        for (name, most) in told.iter().filter(|(_, most)| !most.is_null()) {
+            let Some((_, least)) = NAMES.iter().find(|(known, _)| known == name) else {
+                let names = NAMES.map(|(name, _)| name).join(", ");
+                faults.push(format!("{name}: no such limit; there are {names}"));
+                continue;
+            };
+            match most.as_u64().filter(|most| most >= least) {
+                Some(most) => self.set(name, most),
+                None => faults.push(format!("{name}: must be a whole number, {least} or more")),
+            }
+        }
+        if faults.is_empty() { Ok(self) } else { Err(faults) }
+    }
+
+    fn set(&mut self, name: &str, most: u64) {
+        let (number, size) = (most.try_into().unwrap_or(u32::MAX), most.try_into().unwrap_or(usize::MAX));
+        match name {
+            "maxSteps" => self.max_steps = number,
+            "maxCalls" => self.max_calls = size,
+            "maxParallel" => self.max_parallel = size,
+            "maxRunMs" => self.max_run_ms = most,
+            "maxRepeats" => self.max_repeats = number,
+            "toolTimeoutMs" => self.tool_timeout_ms = most,
+            "modelIdleMs" => self.model_idle_ms = most,
+            "maxResultCharacters" => self.max_result_characters = size,
+            "maxRetries" => self.max_retries = number,
+            "maxWaitMs" => self.max_wait_ms = most,
+            "maxArguments" => self.max_arguments = size,
+            "maxTokens" => self.max_tokens = Some(most),
+            _ => self.max_cost_micros = Some(most),
+        }
+    }
+
     /// Why a run that has used this much begins no further step.
     pub(super) fn used_up(&self, spent: &Spent, usage: Usage) -> Option<EndReason> {
         let used = usage.tokens();

@@ -24,7 +24,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use web_sys::HtmlElement;
 
-use crate::agent::Decision;
+use crate::agent::{Decision, Limits};
 use crate::browser::tools::thrown_words;
 use crate::browser::{MemorySearch, Watcher};
 use crate::js::definition::field;
@@ -217,6 +217,18 @@ impl Instance {
     pub fn set_facts(&self, facts: &JsValue) -> Result<(), JsValue> {
         let facts = from_js(facts).map_err(|why| error("not_json", &why))?;
         self.app.set_facts(delta_from_json(&facts));
+        Ok(())
+    }
+
+    /// How far a run may go: an object, limit by limit; the usual ones where it says nothing.
+    ///
+    /// # Errors
+    /// An `Error` with the code `not_json`, or `invalid_limits` and everything that is wrong with them.
+    #[wasm_bindgen(js_name = setLimits)]
+    pub fn set_limits(&self, limits: &JsValue) -> Result<(), JsValue> {
+        let told = from_js(limits).map_err(|why| error("not_json", &why))?;
+        let limits = Limits::default().with(&told).map_err(|faults| error("invalid_limits", &faults.join("\n")))?;
+        self.app.set_limits(limits);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 
-use crate::agent::{Decision, Input};
+use crate::agent::{Decision, Input, Limits};
 use crate::protocol::{Answer, Prompt, State, ToolCallId};
 use crate::tools::{Facts, Policy, Registry};
 
@@ -29,6 +29,7 @@ impl Inputs {
                 input,
                 Input::Tools(_)
                     | Input::Facts(_)
+                    | Input::Limits(_)
                     | Input::Policy(_)
                     | Input::State(_)
                     | Input::Listing(_)
@@ -108,6 +109,11 @@ impl Handle {
     /// What the host says of the session now.
     pub fn facts(&self, facts: Facts) {
         self.input(Input::Facts(facts));
+    }
+
+    /// How far a run may go, the one at work, too.
+    pub fn limits(&self, limits: Limits) {
+        self.input(Input::Limits(limits));
     }
 
     /// The rules of the session.

@@ -103,6 +103,8 @@ pub struct TextItem {
     pub version: Live<u32>,
     /// How its answer ended; `None` while it is being written.
     pub status: Live<Option<MessageStatus>>,
+    /// Whether the answer is wanted in a form, so that it may be JSON.
+    formed: bool,
     text: Arc<Mutex<MarkdownStream>>,
     scheduled: Arc<AtomicBool>,
 }
@@ -347,8 +349,8 @@ impl Store {
             _ => None,
         });
         let item = last.unwrap_or_else(|| {
-            let at = self.items.peek(Vec::len);
-            let item = TextItem::new(message, at);
+            let item =
+                self.items.peek(|items| TextItem::new(message, items.len(), if reasoning { &[] } else { items }));
             let shown = item.clone();
             self.items.update(|items| items.push(if reasoning { Item::Reasoning(shown) } else { Item::Text(shown) }));
             item
@@ -359,7 +361,7 @@ impl Store {
     // A callback put other words in the place of an answer's. They have a key of their own, for a row of their own.
     fn replace_words(&self, message: &MessageId, text: &str) {
         self.heard();
-        let mut item = TextItem::new(message, 0);
+        let mut item = self.items.peek(|items| TextItem::new(message, 0, items));
         item.id.push('r');
         let shown = item.clone();
         self.items.update(|items| {
@@ -429,12 +431,18 @@ impl Item {
 }
 
 impl TextItem {
-    fn new(message: &MessageId, at: usize) -> Self {
+    // Behind these items; thoughts are behind none.
+    fn new(message: &MessageId, at: usize, items: &[Item]) -> Self {
+        let asked = items.iter().rev().find_map(|item| match item {
+            Item::User(said) => Some(said.output.is_some()),
+            Item::Text(_) | Item::Reasoning(_) | Item::Call(_) => None,
+        });
         Self {
             id: format!("{message}.{at}"),
             message: message.clone(),
             version: Live::new(0),
             status: Live::new(None),
+            formed: asked == Some(true),
             text: Arc::default(),
             scheduled: Arc::default(),
         }
@@ -445,9 +453,18 @@ impl TextItem {
         self.text.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    // JSON is shown as what it is: its stars and underscores are no Markdown.
+    fn write(&self, more: &str) {
+        let mut text = self.text();
+        if self.formed && text.source().trim().is_empty() && more.trim_start().starts_with(['{', '[']) {
+            text.push("```json\n");
+        }
+        text.push(more);
+    }
+
     // However many pieces come before the next frame, they are read and shown once.
     fn push(&self, more: &str) {
-        self.text().push(more);
+        self.write(more);
         if self.scheduled.swap(true, Ordering::Relaxed) {
             return;
         }
@@ -504,11 +521,11 @@ fn items_of_answer(answer: &AssistantMessage, transcript: &Transcript, items: &m
             continue;
         }
         match items[first..].last() {
-            Some(Item::Text(last)) if !reasoning => last.text().push(text),
-            Some(Item::Reasoning(last)) if reasoning => last.text().push(text),
+            Some(Item::Text(last)) if !reasoning => last.write(text),
+            Some(Item::Reasoning(last)) if reasoning => last.write(text),
             _ => {
-                let item = TextItem::new(&answer.id, at);
-                item.text().push(text);
+                let item = TextItem::new(&answer.id, at, if reasoning { &[] } else { items });
+                item.write(text);
                 items.push(if reasoning { Item::Reasoning(item) } else { Item::Text(item) });
             }
         }

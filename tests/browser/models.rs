@@ -134,8 +134,14 @@ async fn a_page_sends_files_and_asks_for_a_form_and_hears_the_value() {
     let asked = network.asked("/agent").await;
     let told = asked.json().await["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
     assert!(told.contains("has not the form"), "{told}");
-    asked.answer_text(200, "{}", &saying("{\"n\":3}"));
-    until_so("the value", || evaluate("JSON.stringify(outputs)") == "[{\"n\":3}]").await;
+    let answer = r#"{"n":3,"of":"*stars* and __lines__"}"#;
+    asked.answer_text(200, "{}", &saying(answer));
+    until_so("the value", || {
+        evaluate("JSON.stringify(outputs)").as_string().as_deref() == Some(&format!("[{answer}]"))
+    })
+    .await;
+    panel.reads(".md .code code", answer).await;
+    assert_eq!(panel.find(".md em").map(|element| element.text_content()), None, "JSON is no Markdown");
     for (prompt, words) in [
         (json!({ "files": [{ "name": "a" }] }), "files[0] must be"),
         (json!({ "files": [{ "name": "a", "type": "image/png", "data": "!!!" }] }), "files[0] must be"),

@@ -290,6 +290,22 @@ journey('taken out and put back while it is loading, it is one panel', bare, asy
   assert.equal(await hand.composer.count(), 1);
 });
 
+journey('a page limits a run, and a limit that is none is refused', bare, async ({ page, hand, hold }) => {
+  const { site } = await embed(hold, '<page-hand gateway="GATEWAY/" placement="inline"></page-hand>');
+  await page.goto(site.url);
+  const limit = (limits) => page.evaluate((limits) => document.querySelector('page-hand')
+    .setLimits(limits).then(() => 'fine', (error) => `${error.code}: ${error.message}`), limits);
+  assert.match(await limit({ maxTurns: 1 }), /^invalid_limits: maxTurns: no such limit; there are maxSteps, /);
+  assert.equal(await limit({ maxSteps: 1 }), 'fine');
+  assert.equal(await hand.ask('where is order A-1042?'), 'max-steps');
+  // The next panel of this element is told, too.
+  await takeOutAndPutBack(page);
+  await hand.composer.waitFor();
+  assert.equal(await hand.ask('where is order A-1042?'), 'max-steps');
+  assert.equal(await limit({}), 'fine');
+  assert.equal(await hand.ask('where is order A-1042?'), 'completed');
+});
+
 journey('a policy is defined once, and a tool every panel brings along stays out once it is taken out', bare, async ({ page, hand, hold }) => {
   const { site } = await embed(hold, '<page-hand gateway="GATEWAY/" placement="inline"></page-hand>');
   await page.goto(site.url);

@@ -295,6 +295,63 @@ fn reasons_are_written_down_and_read_again() {
     }
 }
 
+// ---- as a page says them ----
+
+#[test]
+fn a_page_says_each_limit_by_its_name_and_the_others_stay() {
+    let usual = Limits::default();
+    let cases = [
+        ("maxSteps", Limits { max_steps: 7, ..usual }),
+        ("maxCalls", Limits { max_calls: 7, ..usual }),
+        ("maxParallel", Limits { max_parallel: 7, ..usual }),
+        ("maxRunMs", Limits { max_run_ms: 7, ..usual }),
+        ("maxRepeats", Limits { max_repeats: 7, ..usual }),
+        ("toolTimeoutMs", Limits { tool_timeout_ms: 7, ..usual }),
+        ("modelIdleMs", Limits { model_idle_ms: 7, ..usual }),
+        ("maxResultCharacters", Limits { max_result_characters: 7, ..usual }),
+        ("maxRetries", Limits { max_retries: 7, ..usual }),
+        ("maxWaitMs", Limits { max_wait_ms: 7, ..usual }),
+        ("maxArguments", Limits { max_arguments: 7, ..usual }),
+        ("maxTokens", Limits { max_tokens: Some(7), ..usual }),
+        ("maxCostMicros", Limits { max_cost_micros: Some(7), ..usual }),
+    ];
+    for (name, limits) in &cases {
+        assert_eq!(usual.with(&json!({ *name: 7 })), Ok(*limits), "{name}");
+        assert_eq!(usual.with(&json!({ *name: null })), Ok(usual), "{name}");
+    }
+    let promised = include_str!("../../www/types.d.ts");
+    let promised = promised.split_once("export interface Limits {").and_then(|(_, rest)| rest.split_once('}'));
+    let promised: Vec<_> = promised.into_iter().flat_map(|(limits, _)| limits.lines()).collect();
+    let promised: Vec<_> = promised.iter().filter_map(|line| line.trim().strip_suffix("?: number;")).collect();
+    assert_eq!(promised, cases.map(|(name, _)| name));
+}
+
+#[test]
+fn a_limit_that_is_none_is_refused_with_its_place() {
+    let faults = |told: Value| Limits::default().with(&told).unwrap_err();
+    assert_eq!(
+        faults(json!({ "maxSteps": 0, "maxTokens": 1.5, "maxRetries": 0, "maxRunMs": "1s" })),
+        [
+            "maxRunMs: must be a whole number, 1 or more",
+            "maxSteps: must be a whole number, 1 or more",
+            "maxTokens: must be a whole number, 1 or more",
+        ]
+    );
+    assert!(faults(json!({ "maxTurns": 3 }))[0].starts_with("maxTurns: no such limit; there are maxSteps, maxCalls, "));
+    assert_eq!(faults(json!(3)), ["limits are an object, such as { maxSteps: 8 }"]);
+    assert_eq!(Limits::default().with(&json!({ "maxSteps": u64::MAX })).map(|limits| limits.max_steps), Ok(u32::MAX));
+}
+
+#[test]
+fn limits_said_in_the_middle_of_a_run_hold_for_it() {
+    let mut world = Loop::asked_within(Limits::default());
+    world.step(&[("a", "weather_read", OSLO)]);
+    world.give(Input::Limits(Limits { max_steps: 1, ..Limits::default() }));
+    world.works("weather_read", &fine());
+    assert_eq!(world.ends(), ["max-steps"]);
+    assert_eq!(world.requests.len(), 1);
+}
+
 // ---- arguments ----
 
 fn too_long(world: &mut Loop, pieces: usize) {

@@ -58,6 +58,7 @@ export async function start(): Promise<void> {
   const { close } = await hand.registerToolset(toolset);
   await hand.definePolicy(rules);
   await hand.setFacts({ role: 'admin', page: 'cart' });
+  await hand.setLimits({ maxSteps: 8, maxTokens: 200_000 });
   await hand.setUser({ id: 'u1' });
   await hand.setMemory(async (words, limit) => [words].slice(0, limit));
   await hand.registerEditor({ name: 'house_style', owner: 'shop', edit: () => ({ instructions: 'Be brief.' }) });
@@ -71,5 +72,7 @@ export async function start(): Promise<void> {
 
 // @ts-expect-error there is no such moment
 hand.on('before-lunch', () => undefined);
+// @ts-expect-error there is no such limit
+void hand.setLimits({ maxTurns: 8 });
 // @ts-expect-error a rule without an outcome
 void hand.definePolicy([{ when: { risk: 'read' } }]);

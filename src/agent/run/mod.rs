@@ -271,6 +271,7 @@ impl Run {
                 self.watch_jobs();
             }
             Input::Facts(facts) => self.facts = facts,
+            Input::Limits(limits) => self.config.limits = limits,
             Input::Policy(policy) => self.policy.take_rules(policy),
             Input::UseModel(model) => self.model = model,
             Input::ForgetGrants => self.policy.forget(),

@@ -93,6 +93,7 @@ struct Inner {
     #[cfg(feature = "direct")]
     direct: RefCell<Option<crate::browser::Direct>>,
     facts: RefCell<Facts>,
+    limits: Cell<Limits>,
     policy: RefCell<Option<Policy>>,
     metrics: Rc<RefCell<Metrics>>,
     /// Whether the gateway has listed its tools.
@@ -147,6 +148,7 @@ impl App {
             #[cfg(feature = "direct")]
             direct: RefCell::default(),
             facts: RefCell::default(),
+            limits: Cell::new(page.options.limits),
             policy: RefCell::default(),
             metrics,
             served: Cell::new(page.options.gateway == NO_GATEWAY),
@@ -267,6 +269,12 @@ impl App {
         *self.inner.facts.borrow_mut() = facts;
     }
 
+    /// How far a run may go, the one at work, too.
+    pub fn set_limits(&self, limits: Limits) {
+        self.handle().limits(limits);
+        self.inner.limits.set(limits);
+    }
+
     /// Who is signed in. What tools remember of them is read anew; a thread of somebody else is put away.
     pub fn set_user(&self, user: serde_json::Value) {
         let before = self.inner.page.services.user_id();
@@ -316,6 +324,7 @@ impl App {
         }
         handle.use_model(self.store.model.now());
         handle.facts(self.inner.facts.borrow().clone());
+        handle.limits(self.inner.limits.get());
         // The page's own rules go before the gateway's: the first that holds decides.
         let mut policy = self.inner.policy.borrow().clone().unwrap_or_default();
         policy.append(&self.inner.catalog.borrow().policy);
