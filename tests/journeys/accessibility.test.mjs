@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
+import { startGateway } from './support/gateway.mjs';
 import { journey } from './support/journey.mjs';
+import { startModel } from './support/model.mjs';
 
 const AXE = fileURLToPath(new URL('./node_modules/axe-core/axe.min.js', import.meta.url));
 const CONNECTION = /net::ERR_/;
@@ -158,6 +160,28 @@ for (const width of [360, 320]) {
     await page.getByRole('button', { name: 'Pagehand', exact: true }).waitFor();
   });
 }
+
+journey('words of a script that runs from the right begin there, and code does not', { gateway: false }, async ({ page, hand, hold }) => {
+  const words = 'שלום world.';
+  const model = hold(await startModel(() => ({ text: `${words}\n\n- ${words}\n\n\`\`\`js\nconst hello = "${words}";\n\`\`\`\n` })));
+  const gateway = await startGateway({ env: model.env });
+  hold({ stop: gateway.kill });
+  await page.goto(gateway.url);
+  await hand.open();
+  await hand.composer.fill(words);
+  assert.equal(await hand.ask(words), 'completed');
+  // At which end of its box the first character of an element stands.
+  const begins = (selector) => page.locator(`page-hand ${selector}`).last().evaluate((element) => {
+    const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode();
+    const range = document.createRange();
+    range.setStart(text, 0);
+    range.setEnd(text, 1);
+    const [first, box] = [range.getBoundingClientRect(), element.getBoundingClientRect()];
+    return first.left - box.left < box.right - first.right ? 'left' : 'right';
+  });
+  for (const selector of ['.md p', '.md li']) assert.equal(await begins(selector), 'right', selector);
+  assert.equal(await begins('.md pre'), 'left');
+});
 
 journey('who wants no movement gets none', { context: { reducedMotion: 'reduce' }, pace: 0.2 }, async ({ page, hand }) => {
   const moving = () => page.evaluate(() => document.querySelector('page-hand').shadowRoot.getAnimations().map((animation) => animation.animationName ?? animation.transitionProperty));
