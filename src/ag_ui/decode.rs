@@ -8,7 +8,7 @@ use crate::ag_ui::chunks::Chunks;
 use crate::ag_ui::event::{AgUiEvent, Kind, Read};
 use crate::ag_ui::snapshot::{self, Found, content_text};
 use crate::ag_ui::verify::Verifier;
-use crate::ag_ui::{CACHED, FINISH, LOCAL_ID, METADATA, REASONING};
+use crate::ag_ui::{ALIVE, CACHED, FINISH, LOCAL_ID, METADATA, REASONING, USAGE, WHY};
 use crate::protocol::{FinishReason, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Names, Usage};
 use crate::wire::halves::Halves;
 use crate::wire::sse::SseDecoder;
@@ -31,6 +31,7 @@ pub struct AgUiDecoder {
     streamed: Names,
     /// What part was opened last, and its id.
     last: Option<(Kind, String)>,
+    usage: Option<Usage>,
     opened: bool,
     over: bool,
     heard: bool,
@@ -197,6 +198,8 @@ impl AgUiDecoder {
             }
             Kind::ReasoningEncryptedValue if !foreign => self.encrypted(event),
             Kind::MessagesSnapshot => self.snapshot(event),
+            Kind::Custom if event.text("name") == Some(USAGE) => self.usage(|name| event.value("value")?.get(name)),
+            Kind::Custom if event.text("name") == Some(ALIVE) => self.ready.push_back(ModelEvent::Alive),
             _ => {}
         }
     }
@@ -284,13 +287,17 @@ impl AgUiDecoder {
     }
 
     fn run_finished(&mut self, event: &AgUiEvent) {
-        self.usage(event);
+        self.usage(|name| event.value(name));
         let outcome = event.value("outcome");
         match outcome.and_then(|outcome| outcome.get("type")).and_then(Value::as_str) {
             None | Some("success") => {
                 let ours = event.value("metadata").and_then(|all| all.get(METADATA));
-                let paused = ours.and_then(|ours| ours.get(FINISH)).and_then(Value::as_str).map(FinishReason::of);
-                self.succeed(outcome, paused);
+                let word = |name: &str| ours.and_then(|ours| ours.get(name)).and_then(Value::as_str);
+                let reason = word(FINISH).map(|reason| match (FinishReason::of(reason), word(WHY)) {
+                    (FinishReason::Refused(_), Some(why)) => FinishReason::Refused(why.to_owned()),
+                    (reason, _) => reason,
+                });
+                self.succeed(outcome, reason);
             }
             Some("interrupt") => {
                 let asked =
@@ -332,7 +339,7 @@ impl AgUiDecoder {
     }
 
     fn run_error(&mut self, event: &AgUiEvent) {
-        self.usage(event);
+        self.usage(|name| event.value(name));
         let known = event.text("code").and_then(ModelErrorKind::parse);
         let kind = known.unwrap_or(ModelErrorKind::Upstream);
         let ours = event.value("metadata").and_then(|all| all.get(METADATA));
@@ -345,8 +352,8 @@ impl AgUiDecoder {
         self.over = true;
     }
 
-    fn usage(&mut self, event: &AgUiEvent) {
-        let Some(Value::Array(list)) = event.value("usage") else { return };
+    fn usage<'a>(&mut self, value: impl Fn(&str) -> Option<&'a Value>) {
+        let Some(Value::Array(list)) = value("usage") else { return };
         let mut total = Usage::default();
         for one in list {
             let count = |name: &str| one.get(name).and_then(Value::as_u64).unwrap_or_default();
@@ -358,9 +365,11 @@ impl AgUiDecoder {
                 cost_micros: None,
             };
         }
-        let ours = event.value("metadata").and_then(|all| all.get(METADATA));
+        let ours = value("metadata").and_then(|all| all.get(METADATA));
         total.cost_micros = ours.and_then(|ours| ours.get("costMicros")).and_then(Value::as_u64);
-        self.ready.push_back(ModelEvent::Usage(total));
+        if self.usage.replace(total) != Some(total) {
+            self.ready.push_back(ModelEvent::Usage(total));
+        }
     }
 
     // A body that is no event stream at all: an error page, or a plain JSON error with status 200.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::ag_ui::{CACHED, FINISH, LOCAL_ID, METADATA, PROTOCOL_VERSION, REASONING};
+use crate::ag_ui::{ALIVE, CACHED, FINISH, LOCAL_ID, METADATA, PROTOCOL_VERSION, REASONING, USAGE, WHY};
 use crate::protocol::{FinishReason, IdMint, ModelError, ModelEvent, RunId, ThreadId, Usage};
 
 /// Encodes one answer: feed it model events in order, write the frames it gives.
@@ -18,6 +18,8 @@ pub struct AgUiEncoder {
     parent: Option<String>,
     calls: Vec<Call>,
     usage: Option<Usage>,
+    /// What was said of it before the end.
+    told: Option<Usage>,
 }
 
 #[derive(Debug)]
@@ -38,18 +40,27 @@ impl AgUiEncoder {
     #[must_use]
     pub fn new(thread: ThreadId, run: RunId, seed: u64) -> Self {
         let mint = IdMint::new(seed);
-        Self { thread, run, mint, started: false, open: None, parent: None, calls: Vec::new(), usage: None }
+        Self { thread, run, mint, started: false, open: None, parent: None, calls: Vec::new(), usage: None, told: None }
     }
 
     /// The frames of an event, as event-stream text.
     pub fn encode(&mut self, event: ModelEvent) -> String {
+        self.write(|encoder, out| encoder.frames(event, out))
+    }
+
+    /// What is left to say where the model's answer was cut: what it took, and no end.
+    pub fn cut(&mut self) -> String {
+        self.write(|encoder, out| out.extend(encoder.usage_frame()))
+    }
+
+    fn write(&mut self, frames: impl FnOnce(&mut Self, &mut Vec<Value>)) -> String {
         let mut out = Vec::new();
         if !std::mem::replace(&mut self.started, true) {
             out.push(json!({
                 "type": "RUN_STARTED", "threadId": self.thread, "runId": self.run, "protocolVersion": PROTOCOL_VERSION,
             }));
         }
-        self.frames(event, &mut out);
+        frames(self, &mut out);
         out.iter().map(|frame| format!("data: {frame}\n\n")).collect()
     }
 
@@ -105,7 +116,14 @@ impl AgUiEncoder {
             ModelEvent::CallEnd { slot } => self.close_calls(|call| call.slot == slot, out),
             // Codecs behind the gateway close a call once, with its whole arguments, and run none; nor has one callbacks.
             ModelEvent::CallArguments { .. } | ModelEvent::CallResult { .. } | ModelEvent::Replace(_) => {}
-            ModelEvent::Usage(usage) => self.usage = Some(usage),
+            ModelEvent::Usage(usage) => {
+                self.usage = Some(usage);
+                // What was read is known early, and paid for though the answer be cut or stopped.
+                if self.told.is_none_or(|told| told.input_tokens != usage.input_tokens) {
+                    out.extend(self.usage_frame());
+                }
+            }
+            ModelEvent::Alive => out.push(json!({ "type": "CUSTOM", "name": ALIVE, "value": null })),
             ModelEvent::Finish(reason) => self.finish(&reason, out),
             ModelEvent::Error(error) => out.push(self.error(&error)),
         }
@@ -184,8 +202,13 @@ impl AgUiEncoder {
             json!({ "type": "success", "pendingToolCallIds": pending })
         };
         // What the protocol has no word for, and the loop goes by.
-        if matches!(reason, FinishReason::Paused | FinishReason::Length | FinishReason::Refused) {
+        if matches!(reason, FinishReason::Paused | FinishReason::Length | FinishReason::Refused(_)) {
             frame["metadata"][METADATA][FINISH] = json!(reason.as_str());
+        }
+        if let FinishReason::Refused(why) = reason
+            && !why.is_empty()
+        {
+            frame["metadata"][METADATA][WHY] = json!(why);
         }
         self.put_usage(&mut frame);
         out.push(frame);
@@ -201,6 +224,14 @@ impl AgUiEncoder {
         }
         self.put_usage(&mut frame);
         frame
+    }
+
+    fn usage_frame(&mut self) -> Option<Value> {
+        let usage = self.usage.filter(|usage| self.told != Some(*usage))?;
+        self.told = Some(usage);
+        let mut value = json!({});
+        self.put_usage(&mut value);
+        Some(json!({ "type": "CUSTOM", "name": USAGE, "value": value }))
     }
 
     // What it costs is no part of the protocol's usage.

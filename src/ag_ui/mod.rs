@@ -36,6 +36,11 @@ const METADATA: &str = "pagehand";
 const LOCAL_ID: &str = "localId";
 // Why the model stopped, where the protocol has no word for it.
 const FINISH: &str = "finish";
+// Why it did not go on, in its provider's words.
+const WHY: &str = "why";
+// `CUSTOM` events of ours: what an answer takes so far, and that a model is at work without anything to show.
+const USAGE: &str = "pagehand.usage";
+const ALIVE: &str = "pagehand.alive";
 // The order of an answer's parts, where it is not the protocol's own.
 const PARTS: &str = "parts";
 // The name of a file.

@@ -95,7 +95,7 @@ impl Stream {
                 return cancelled.chain([Event::Replaced { message, text }]).collect();
             }
             ModelEvent::Note(words) => return vec![Event::Note(words)],
-            ModelEvent::Start | ModelEvent::Finish(_) | ModelEvent::Error(_) => {}
+            ModelEvent::Start | ModelEvent::Alive | ModelEvent::Finish(_) | ModelEvent::Error(_) => {}
         }
         Vec::new()
     }

@@ -19,6 +19,8 @@ pub struct Transcript {
     messages: Vec<Message>,
     // Arguments that the user changed before their call ran. A model's own words in the thread stay as they were.
     changed: Names<String>,
+    // What a provider refused to answer, by message: shown, and not sent again.
+    refused: Names,
     // The jobs that were started, by call: those at work, and how the others ended.
     jobs: Names<Option<ToolResult>>,
 }
@@ -74,7 +76,8 @@ impl Transcript {
         &self.messages
     }
 
-    /// The messages as a model is sent them: without answers that were asked for again.
+    /// The messages as a model is sent them: without answers that were asked for again, and without what it refused, for
+    /// where that is sent again it refuses whatever comes behind it, too.
     #[must_use]
     pub fn for_model(&self) -> Vec<Message> {
         let sent = |message: &&Message| match message {
@@ -86,7 +89,9 @@ impl Transcript {
             }
             Message::User(_) | Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => true,
         };
-        let mut messages: Vec<Message> = self.messages.iter().filter(sent).cloned().collect();
+        let is_refused = |message: &&Message| self.refused.contains(message.id().as_str());
+        let mut messages: Vec<Message> =
+            self.messages.iter().filter(|message| sent(message) && !is_refused(message)).cloned().collect();
         leave_out_files(&mut messages);
         messages
     }
@@ -153,8 +158,27 @@ impl Transcript {
         self.messages.push(message);
     }
 
-    /// Makes room for another try: what broke off at the end stays visible and is no longer sent.
+    // From the user's last message on; what the model is told beside it stays.
+    fn tail(&self) -> &[Message] {
+        let last = self.messages.iter().rposition(|message| matches!(message, Message::User(_)));
+        &self.messages[last.unwrap_or(self.messages.len())..]
+    }
+
+    /// The model refused to answer the user's last message.
+    pub(super) fn refuse_tail(&mut self) {
+        let told = |message: &&Message| !matches!(message, Message::Job { .. } | Message::Notice { .. });
+        let ids: Vec<String> = self.tail().iter().filter(told).map(|message| message.id().0.clone()).collect();
+        for id in ids {
+            self.refused.add(id);
+        }
+    }
+
+    /// Makes room for another try: what broke off at the end stays visible and is no longer sent; what was refused is.
     pub(super) fn supersede_tail(&mut self) {
+        let ids: Vec<String> = self.tail().iter().map(|message| message.id().0.clone()).collect();
+        for id in &ids {
+            self.refused.remove(id);
+        }
         for message in self.messages.iter_mut().rev() {
             match message {
                 Message::Assistant(answer) if answer.calls().next().is_none() => {
@@ -192,8 +216,9 @@ impl Transcript {
         None
     }
 
-    pub(super) fn calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.messages.iter().flat_map(|message| match message {
+    /// The calls since the user's last message.
+    pub(super) fn latest_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.tail().iter().flat_map(|message| match message {
             Message::Assistant(answer) => answer.calls().collect::<Vec<_>>(),
             Message::User(_) | Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => Vec::new(),
         })
@@ -210,6 +235,9 @@ impl Transcript {
     pub(super) fn prepend(&mut self, mut earlier: Self) {
         earlier.messages.append(&mut self.messages);
         self.messages = earlier.messages;
+        for (message, ()) in earlier.refused {
+            self.refused.add(message);
+        }
         for (call, arguments) in earlier.changed {
             self.changed.insert(call, arguments);
         }
@@ -329,6 +357,9 @@ impl Fold {
             }
             Entry::RunEnd { reason, .. } => {
                 self.end_step();
+                if matches!(reason, EndReason::Refused { .. }) {
+                    self.transcript.refuse_tail();
+                }
                 self.unfinished.run = None;
                 self.unfinished.last_end = Some(reason.clone());
             }

@@ -10,6 +10,9 @@ use crate::protocol::{ModelError, ModelEvent};
 pub(super) trait Decode {
     fn push(&mut self, bytes: &[u8]);
     fn finish(&mut self);
+    fn lost(&mut self) {
+        self.finish();
+    }
     fn next(&mut self) -> Option<ModelEvent>;
 }
 
@@ -46,9 +49,13 @@ impl Answer {
             }
             match self.reply.as_mut()?.chunk().await {
                 Ok(Some(bytes)) => self.decoder.push(&bytes),
-                // A lost connection is a stream cut short: the loop knows what to do about it.
-                Ok(None) | Err(()) => {
+                Ok(None) => {
                     self.decoder.finish();
+                    self.reply = None;
+                }
+                // A stream cut short: the loop knows what to do about it.
+                Err(()) => {
+                    self.decoder.lost();
                     self.reply = None;
                 }
             }

@@ -129,7 +129,7 @@ impl Direct {
         let events = answer(Box::pin(opening), Box::new(decoder));
         let without_key = move |event| match (event, &secret) {
             (ModelEvent::Error(mut error), Some(key)) => {
-                error.message = error.message.replace(key.as_str(), "[key]");
+                error.message = error::redact(key, &error.message);
                 ModelEvent::Error(error)
             }
             (event, _) => event,
@@ -192,6 +192,10 @@ impl Decode for Decoder {
 
     fn finish(&mut self) {
         Self::finish(self);
+    }
+
+    fn lost(&mut self) {
+        Self::lost(self);
     }
 
     fn next(&mut self) -> Option<ModelEvent> {

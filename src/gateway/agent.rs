@@ -63,7 +63,11 @@ impl Frames {
                 return None;
             }
             let event = match timeout_at(self.deadline, timeout(HEARTBEAT, self.events.next())).await {
-                Ok(Ok(event)) => event?,
+                Ok(Ok(Some(event))) => event,
+                Ok(Ok(None)) => {
+                    self.over = true;
+                    return Some(Bytes::from(self.encoder.cut())).filter(|frames| !frames.is_empty());
+                }
                 Ok(Err(_)) => return Some(STILL_AT_WORK),
                 Err(_) => {
                     let words = format!("The model took longer than {} minutes.", MAX_TIME.as_secs() / 60);

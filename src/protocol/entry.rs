@@ -154,7 +154,10 @@ pub enum EndReason {
     /// The answer ended at the model's limit.
     Length,
     /// The model, or a filter of its provider, did not go on.
-    Refused,
+    Refused {
+        /// In its provider's words; empty where there are none.
+        why: String,
+    },
     /// The answer has not the form that was asked for, the second one neither.
     OutputMismatch {
         /// What does not fit.
@@ -214,7 +217,7 @@ impl EndReason {
             Self::Truncated => "truncated",
             Self::Empty => "empty",
             Self::Length => "length",
-            Self::Refused => "refused",
+            Self::Refused { .. } => "refused",
             Self::OutputMismatch { .. } => "output-mismatch",
             Self::MaxSteps { .. } => "max-steps",
             Self::MaxCalls { .. } => "max-calls",

@@ -327,8 +327,8 @@ pub(super) fn reason_to_json(reason: &EndReason) -> Value {
         | EndReason::Interrupted
         | EndReason::Truncated
         | EndReason::Empty
-        | EndReason::Length
-        | EndReason::Refused => Value::Null,
+        | EndReason::Length => Value::Null,
+        EndReason::Refused { why } if why.is_empty() => Value::Null,
         EndReason::MaxSteps { limit } => fields(vec![("limit", (*limit).into())]),
         EndReason::MaxCalls { limit, asked } => fields(vec![("limit", (*limit).into()), ("asked", (*asked).into())]),
         EndReason::MaxTime { limit_ms } => fields(vec![("limit", (*limit_ms).into())]),
@@ -338,7 +338,7 @@ pub(super) fn reason_to_json(reason: &EndReason) -> Value {
         EndReason::RepeatedCall { name, limit } => {
             fields(vec![("name", name.as_str().into()), ("limit", (*limit).into())])
         }
-        EndReason::OutputMismatch { why } => fields(vec![("why", why.as_str().into())]),
+        EndReason::Refused { why } | EndReason::OutputMismatch { why } => fields(vec![("why", why.as_str().into())]),
         EndReason::Error(error) => error_to_json(error),
     }
 }
@@ -354,7 +354,7 @@ pub(super) fn reason_from_json(line: &Value) -> Option<EndReason> {
         "truncated" => EndReason::Truncated,
         "empty" => EndReason::Empty,
         "length" => EndReason::Length,
-        "refused" => EndReason::Refused,
+        "refused" => EndReason::Refused { why: text(detail, "why").unwrap_or_default() },
         "output-mismatch" => EndReason::OutputMismatch { why: text(detail, "why")? },
         "max-steps" => EndReason::MaxSteps { limit: small(detail, "limit")? },
         "max-calls" => {

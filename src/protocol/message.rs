@@ -263,6 +263,17 @@ impl MessageStatus {
 }
 
 impl Message {
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &MessageId {
+        match self {
+            Self::User(said) => &said.id,
+            Self::Assistant(answer) => &answer.id,
+            Self::Tool(message) | Self::Job { message, .. } => &message.id,
+            Self::Notice { id, .. } => id,
+        }
+    }
+
     /// The model's answer, where it is one.
     #[must_use]
     pub fn answer(&self) -> Option<&AssistantMessage> {

@@ -143,6 +143,8 @@ pub enum ModelEvent {
     Error(ModelError),
     /// Something was skipped or repaired on the way; for the log.
     Note(String),
+    /// The model's server says that it is at work, and has nothing to show for it.
+    Alive,
 }
 
 /// Why a model says it stopped. A hint for notices; the loop never decides by it.
@@ -154,8 +156,8 @@ pub enum FinishReason {
     Calls,
     /// It ran into its output limit.
     Length,
-    /// It, or a filter, refused.
-    Refused,
+    /// It, or a filter, refused; in its provider's words, where there are any.
+    Refused(String),
     /// It wants to be asked again with what it has said so far, and nothing else.
     Paused,
     /// Another word of the vendor's.
@@ -185,7 +187,7 @@ impl FinishReason {
             Self::Done => "done",
             Self::Calls => "calls",
             Self::Length => "length",
-            Self::Refused => "refused",
+            Self::Refused(_) => "refused",
             Self::Paused => "paused",
             Self::Other(word) => word,
         }
@@ -194,7 +196,7 @@ impl FinishReason {
     /// The reason of a word.
     #[must_use]
     pub fn of(word: &str) -> Self {
-        let known = [Self::Done, Self::Calls, Self::Length, Self::Refused, Self::Paused];
+        let known = [Self::Done, Self::Calls, Self::Length, Self::Refused(String::new()), Self::Paused];
         known.into_iter().find(|reason| reason.as_str() == word).unwrap_or_else(|| Self::Other(word.to_owned()))
     }
 }
@@ -276,6 +278,7 @@ impl ModelErrorKind {
         match status {
             401 | 403 => Self::Auth,
             429 => Self::RateLimit,
+            501 => Self::BadRequest,
             408 | 409 | 500.. => Self::Upstream,
             _ => Self::BadRequest,
         }

@@ -32,12 +32,13 @@ enum Part {
 
 #[derive(Debug)]
 struct Call {
+    id: Option<String>,
     open: bool,
     empty: bool,
 }
 
 // Stands in the place of arguments that never came, so that the call is answered with an error and not run without them.
-const CUT_OFF: &str = "\"[the arguments were cut off at the model's output limit]\"";
+const CUT_OFF: &str = "\"[the arguments were cut off]\"";
 
 impl Answer {
     pub(super) fn new(route: &str, names: ToolNames) -> Self {
@@ -66,11 +67,6 @@ impl Answer {
     /// Whether there is a call.
     pub(super) fn has_calls(&self) -> bool {
         !self.calls.is_empty()
-    }
-
-    /// Whether anything has been said or asked for.
-    pub(super) fn is_empty(&self) -> bool {
-        self.part == Part::None && self.calls.is_empty()
     }
 
     pub(super) fn start(&mut self) {
@@ -136,8 +132,10 @@ impl Answer {
         self.close_part();
         (self.part, self.calls_last) = (Part::Closed, true);
         let slot = self.calls.len();
-        self.calls.push(Call { open: true, empty: true });
-        let (id, name) = (id.map(str::to_owned), self.names.real(wire_name).to_owned());
+        // Two calls under one id: the second goes without, and is given one of ours.
+        let id = id.filter(|id| self.calls.iter().all(|call| call.id.as_deref() != Some(id))).map(str::to_owned);
+        self.calls.push(Call { id: id.clone(), open: true, empty: true });
+        let name = self.names.real(wire_name).to_owned();
         self.ready.push_back(ModelEvent::CallStart { slot, id, name });
         slot
     }
@@ -180,7 +178,8 @@ impl Answer {
 
     /// The end of a good answer.
     pub(super) fn finish(&mut self, reason: FinishReason) {
-        if reason == FinishReason::Length
+        let whole = matches!(reason, FinishReason::Done | FinishReason::Calls | FinishReason::Paused);
+        if !whole
             && self.calls_last
             && let Some(slot) = self.calls.len().checked_sub(1)
             && self.calls[slot].empty
@@ -202,6 +201,11 @@ impl Answer {
     /// The other side broke its protocol.
     pub(super) fn broken(&mut self, words: impl Into<String>) {
         self.fail(ModelError::new(ModelErrorKind::Protocol, words));
+    }
+
+    /// A sign of life with nothing in it.
+    pub(super) fn alive(&mut self) {
+        self.ready.push_back(ModelEvent::Alive);
     }
 
     pub(super) fn note(&mut self, words: impl Into<String>) {

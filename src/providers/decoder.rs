@@ -10,8 +10,8 @@ use crate::wire::halves::Halves;
 
 /// Decodes one answer.
 ///
-/// *Push bytes, take `next` until `None`; at the end of the body call `finish`, take `next` again.* A stream that ends
-/// without a `Finish` or an `Error` was cut.
+/// *Push bytes, take `next` until `None`; at the end of the body call `finish`, or `lost` where it broke off, and take
+/// `next` again.* A stream that ends without a `Finish` or an `Error` was cut.
 pub struct Decoder {
     frames: Frames,
     answer: Answer,
@@ -34,7 +34,8 @@ pub(super) trait Reader: Send {
     /// The mark `[DONE]`.
     fn done(&mut self, _answer: &mut Answer) {}
 
-    /// The end of the body, where nothing has ended the answer yet; `cut` where it came inside a frame.
+    /// The end of the body, where nothing has ended the answer yet; `cut` where it came inside a frame, or with the
+    /// connection.
     fn end(&mut self, _cut: bool, _answer: &mut Answer) {}
 }
 
@@ -68,6 +69,12 @@ impl Decoder {
         if !self.answer.is_over() {
             self.reader.end(self.cut, &mut self.answer);
         }
+    }
+
+    /// Tells the decoder that the connection was lost, or let go of: what comes last may not be the end.
+    pub fn lost(&mut self) {
+        self.cut = true;
+        self.finish();
     }
 
     /// The next model event, or `None` until more is pushed.

@@ -20,6 +20,8 @@ use crate::wire::retry::{RetryAdvice, decimal};
 
 // Servers quote a wrong key in part, which no search for the whole one finds: so these words are ours.
 const KEY_REFUSED: &str = "The model's server refused the key";
+// So many letters of a key are no accident.
+const QUOTED: usize = 10;
 
 /// The error that an HTTP answer other than 2xx is.
 ///
@@ -31,16 +33,32 @@ pub fn of_answer(status: u16, advice: RetryAdvice, body: &str) -> ModelError {
         let words = field(&body, "detail").and_then(words_in).or_else(|| words_in(field(&body, "message")?))?;
         Some(ModelError::new(ModelErrorKind::from_status(status), words))
     });
-    let retry = advice.retry.or_else(|| told.as_ref().and_then(|error| error.retry));
     let retry_after_ms = advice.after_ms.or_else(|| told.as_ref().and_then(|error| error.retry_after_ms));
+    // Anthropic names a time with each limit that a wait outlasts.
+    let timeless = (status == 429 && retry_after_ms.is_none() && text(&body, "type") == Some("error")).then_some(false);
+    let retry = advice.retry.or_else(|| told.as_ref().and_then(|error| error.retry)).or(timeless);
     let of_key = matches!(&told, Some(error) if error.kind == Auth);
     let kind = if of_key { Auth } else { ModelErrorKind::from_status(status) };
     let message = match (status, told) {
-        (401 | 403, _) => format!("{KEY_REFUSED} (HTTP {status})."),
+        (401, _) | (403, None) => format!("{KEY_REFUSED} (HTTP {status})."),
         (_, Some(error)) => error.message,
         (_, None) => format!("The model's server answered with HTTP {status}."),
     };
     ModelError { kind, message, retry_after_ms, retry }
+}
+
+/// A text without a key, should it be in there; nor with the beginning of a long one, which servers quote.
+#[must_use]
+pub fn redact(key: &str, text: &str) -> String {
+    let mut text = if key.is_empty() { text.to_owned() } else { text.replace(key, "[key]") };
+    if let Some(start) = key.get(..QUOTED).filter(|_| key.len() >= 2 * QUOTED) {
+        while let Some(at) = text.find(start) {
+            let same = text[at..].chars().zip(key.chars()).take_while(|(one, other)| one == other);
+            let length: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
+            text.replace_range(at..at + length, "[key]");
+        }
+    }
+    text
 }
 
 /// The error that a page is where an answer should be: of a proxy, or of a wrong address.
@@ -75,10 +93,13 @@ pub(super) fn read(error: &Json<'_>) -> ModelError {
     let named = |word: &str| ["code", "type", "status"].iter().any(|name| text(error, name) == Some(word));
     let kind = NAMED.iter().find(|(word, _)| named(word)).map(|(_, kind)| *kind);
     // Google says so of a key that it does not know, with HTTP 400.
-    let of_key = list(error, "details").iter().any(|detail| text(detail, "reason") == Some("API_KEY_INVALID"));
-    let kind = if of_key { Some(Auth) } else { kind };
+    let of_key = status == Some(401)
+        || OF_KEY.iter().any(|word| named(word))
+        || list(error, "details").iter().any(|detail| text(detail, "reason") == Some("API_KEY_INVALID"));
+    let of_image = text(error, "code").is_some_and(|code| code.contains("image"));
+    let kind = if of_key { Some(Auth) } else { kind.or(of_image.then_some(BadRequest)) };
     let kind = kind.or_else(|| status.map(ModelErrorKind::from_status)).unwrap_or(ModelErrorKind::Upstream);
-    let words = if kind == Auth { format!("{KEY_REFUSED}.") } else { words };
+    let words = if of_key { format!("{KEY_REFUSED}.") } else { words };
     let mut found = ModelError::new(kind, words);
     found.retry_after_ms = list(error, "details").iter().find_map(|detail| {
         let delay = text(detail, "retryDelay")?;
@@ -114,16 +135,15 @@ fn words_in(value: &Json<'_>) -> Option<String> {
 
 use ModelErrorKind::{Auth, BadRequest, RateLimit, Upstream};
 
+const OF_KEY: &[&str] = &["invalid_api_key", "authentication_error", "UNAUTHENTICATED"];
+
 const NAMED: &[(&str, ModelErrorKind)] = &[
     ("rate_limit_exceeded", RateLimit),
     ("rate_limit_error", RateLimit),
     ("too_many_requests", RateLimit),
     ("RESOURCE_EXHAUSTED", RateLimit),
     ("insufficient_quota", RateLimit),
-    ("invalid_api_key", Auth),
-    ("authentication_error", Auth),
     ("permission_error", Auth),
-    ("UNAUTHENTICATED", Auth),
     ("PERMISSION_DENIED", Auth),
     ("invalid_request_error", BadRequest),
     ("invalid_request", BadRequest),

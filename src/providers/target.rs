@@ -141,6 +141,9 @@ impl Target {
             Api::OllamaChat => ollama::encode(request, &writing),
         }?;
         merge(&mut body, &Value::Object(self.parameters.clone()));
+        if self.vendor.api == Api::Messages {
+            anthropic::settle_thinking(&mut body);
+        }
         Ok(Post { url: self.address(), headers: self.headers(), key: self.key(), body: body.to_string() })
     }
 

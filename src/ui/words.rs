@@ -35,7 +35,13 @@ pub(super) fn of_end(reason: &EndReason) -> String {
         EndReason::Truncated => "The answer broke off before its end.".to_owned(),
         EndReason::Empty => "The model answered without a word.".to_owned(),
         EndReason::Length => "The answer ended at the model's limit of length.".to_owned(),
-        EndReason::Refused => "The model, or a filter of its provider, did not go on.".to_owned(),
+        EndReason::Refused { why } => {
+            let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+            format!(
+                "The model, or a filter of its provider, did not go on{why}. Your last message is not sent to it again with \
+                 the next one: say it in other words."
+            )
+        }
         EndReason::OutputMismatch { why } => format!("The answer has not the form that was asked for. {why}"),
         EndReason::MaxSteps { limit } => format!("The agent was stopped after {limit} steps."),
         EndReason::MaxCalls { limit, asked } => {

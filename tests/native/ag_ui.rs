@@ -581,6 +581,7 @@ fn what_is_encoded_is_decoded_again() {
     ];
     for events in scripts {
         let mut expected = words(&events);
+        // What was read is said as soon as it is known.
         expected.retain(|word| word != "text ");
         assert_eq!(whole_and_in_pieces(encode(events).as_bytes(), decode), expected);
     }
@@ -795,4 +796,32 @@ fn a_request_that_does_not_fit_is_refused_with_its_place() {
     for (input, expected) in cases {
         assert_eq!(read_input(&input).unwrap_err().to_string(), expected);
     }
+}
+
+#[test]
+fn what_was_read_is_said_though_the_answer_be_cut_and_a_sign_of_life_is_one() {
+    let usage = |read, written| {
+        let usage = Usage { input_tokens: read, output_tokens: written, cost_micros: Some(read), ..Usage::default() };
+        ModelEvent::Usage(usage)
+    };
+    let mut encoder = AgUiEncoder::new(ThreadId::from("t"), RunId::from("r"), 1);
+    let mut stream = String::new();
+    for event in [ModelEvent::Start, usage(80, 1), ModelEvent::Alive, ModelEvent::TextStart, usage(80, 7)] {
+        stream += &encoder.encode(event);
+    }
+    assert_eq!(stream.matches("pagehand.usage").count(), 1, "what is written grows with every piece, and waits");
+    stream += &encoder.cut();
+    let mut decoder = AgUiDecoder::new(&ModelRequest::new(ThreadId::from("t"), RunId::from("r")));
+    decoder.push(stream.as_bytes());
+    decoder.finish();
+    let events: Vec<ModelEvent> = std::iter::from_fn(|| decoder.next()).collect();
+    assert_eq!(events, [ModelEvent::Start, usage(80, 1), ModelEvent::Alive, ModelEvent::TextStart, usage(80, 7)]);
+    assert_eq!(encoder.cut(), "", "said once");
+}
+
+#[test]
+fn why_a_model_refused_crosses_the_wire() {
+    let mut encoder = AgUiEncoder::new(ThreadId::from("t"), RunId::from("r"), 1);
+    let refused = ModelEvent::Finish(FinishReason::Refused("attack".to_owned()));
+    assert_eq!(decode(&[encoder.encode(refused).as_bytes()]), ["start", "finish refused: attack"]);
 }

@@ -31,7 +31,7 @@ fn every_end_of_a_run_is_in_the_types() {
         EndReason::Truncated,
         EndReason::Empty,
         EndReason::Length,
-        EndReason::Refused,
+        EndReason::Refused { why: String::new() },
         EndReason::OutputMismatch { why: String::new() },
         EndReason::MaxSteps { limit: 1 },
         EndReason::MaxCalls { limit: 1, asked: 2 },

@@ -2,8 +2,8 @@
 
 use pagehand::agent::{Input, Limits};
 use pagehand::protocol::{
-    Attachment, Entry, Event, FinishReason, Message, MessageStatus, ModelError, ModelErrorKind, ModelEvent, Outcome,
-    Part, Prompt, Scope, Source, Usage, UserMessage,
+    Attachment, EndReason, Entry, Event, FinishReason, Message, MessageStatus, ModelError, ModelErrorKind, ModelEvent,
+    Outcome, Part, Prompt, Scope, Source, Usage, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -210,6 +210,25 @@ fn a_call_that_comes_again_in_a_later_step_is_answered_without_being_run() {
     assert_eq!(world.ran(), ["weather_read"]);
     assert_eq!(world.codes()[1], "duplicate_call");
     assert!(world.run.is_running(), "the model is told and goes on");
+    // A server that counts anew in every answer gives the same id to what the user has asked for again.
+    world.answer("Fine.");
+    world.user("Look again.");
+    world.step(&[("a", "weather_read", OSLO)]);
+    assert_eq!(world.ran(), ["weather_read", "weather_read"]);
+}
+
+#[test]
+fn a_model_that_says_it_is_at_work_is_waited_for() {
+    let mut world = Loop::asked();
+    for _ in 0..4 {
+        world.wait(100_000);
+        world.model(ModelEvent::Alive);
+    }
+    assert_eq!(world.cancelled_models, [0; 0]);
+    world.wait(119_999);
+    assert_eq!(world.cancelled_models, [0; 0]);
+    world.wait(1);
+    assert_eq!(world.cancelled_models, [1], "two minutes without a sign");
 }
 
 #[test]
@@ -458,7 +477,6 @@ fn calls_run_whatever_the_reason_and_an_answer_cut_short_ends_so() {
         (FinishReason::Done, "completed"),
         (FinishReason::Calls, "completed"),
         (FinishReason::Length, "length"),
-        (FinishReason::Refused, "refused"),
         (FinishReason::Other("x".to_owned()), "completed"),
     ];
     for (reason, end) in reasons {
@@ -471,6 +489,39 @@ fn calls_run_whatever_the_reason_and_an_answer_cut_short_ends_so() {
         world.model(ModelEvent::Finish(reason.clone()));
         assert_eq!(world.ends(), [end], "{reason:?} without");
     }
+}
+
+#[test]
+fn what_a_model_refused_runs_nothing_and_is_not_sent_again_unless_it_is_asked_for() {
+    let mut world = Loop::asked();
+    world.answer("Hello.");
+    world.user("Something bad.");
+    world.words("Well");
+    world.calls(&[("a", "weather_read", OSLO)]);
+    world.model(ModelEvent::Finish(FinishReason::Refused("attack".to_owned())));
+    assert_eq!(world.run.last_end(), Some(&EndReason::Refused { why: "attack".to_owned() }));
+    assert_eq!(world.ran(), [""; 0]);
+    let asked = |world: &Loop| -> Vec<String> {
+        let said = |message: &Message| match message {
+            Message::User(said) => said.content.clone(),
+            Message::Assistant(answer) => answer.text(),
+            other => format!("{other:?}"),
+        };
+        world.requests.last().unwrap().messages.iter().map(said).collect()
+    };
+    let first = asked(&world)[0].clone();
+    // After a reload it is known, too.
+    world.reload();
+    world.user("Something good.");
+    assert_eq!(asked(&world), [first.as_str(), "Hello.", "Something good."]);
+    world.model(ModelEvent::Finish(FinishReason::Refused(String::new())));
+    assert_eq!(world.ends().last(), Some(&"refused"), "without a word, too");
+    world.retry();
+    assert_eq!(asked(&world), [first.as_str(), "Hello.", "Something good."], "as the user wishes");
+    world.answer("Good.");
+    world.user("Thanks.");
+    assert_eq!(asked(&world), [first.as_str(), "Hello.", "Something good.", "Good.", "Thanks."]);
+    assert_eq!(world.run.transcript().messages().len(), 7, "all of it is shown");
 }
 
 #[test]

@@ -57,6 +57,11 @@ impl Run {
 
     fn finish_stream(&mut self, call: u64, reason: &FinishReason) {
         let Some((mut active, stream)) = self.take_stream(call) else { return };
+        if let FinishReason::Refused(why) = reason {
+            // A filter that comes in between says nothing of what the call would have been: none is run.
+            self.keep_broken(&active.tools, stream.draft, MessageStatus::Truncated);
+            return self.close(active, EndReason::Refused { why: why.clone() });
+        }
         let id = stream.draft.message.clone();
         let (answer, slots) = stream.draft.finish(MessageStatus::Complete);
         if answer.parts.is_empty() {
@@ -81,10 +86,11 @@ impl Run {
             return match reason {
                 FinishReason::Paused => self.step(active),
                 FinishReason::Length => self.close(active, EndReason::Length),
-                FinishReason::Refused => self.close(active, EndReason::Refused),
                 // Thoughts alone are no answer.
                 _ if says_nothing => self.close(active, EndReason::Empty),
-                FinishReason::Done | FinishReason::Calls | FinishReason::Other(_) => self.answered(active, &id),
+                FinishReason::Done | FinishReason::Calls | FinishReason::Other(_) | FinishReason::Refused(_) => {
+                    self.answered(active, &id);
+                }
             };
         }
         self.settle_or_wait(active, calls);

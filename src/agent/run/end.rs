@@ -83,6 +83,9 @@ impl Run {
     pub(super) fn close(&mut self, active: Active, reason: EndReason) {
         self.phase = Phase::Idle;
         self.last_end = Some(reason.clone());
+        if matches!(reason, EndReason::Refused { .. }) {
+            self.transcript.refuse_tail();
+        }
         self.state.drop_lifetimes(|lifetime| lifetime == Lifetime::Temp);
         self.event(Event::Usage { step: Usage::default(), run: active.usage });
         self.save(Entry::RunEnd { run: active.run.clone(), reason: reason.clone() });

@@ -199,11 +199,16 @@ impl AtWork {
         };
         match chunk {
             Ok(Ok(Some(bytes))) => return self.decoder.push(&bytes),
-            Ok(Ok(None)) => {}
-            Ok(Err(why)) => warn!("the model's stream broke off: {}", why.without_url()),
-            Err(_) => warn!("the model's stream was silent for {} s", SILENCE.as_secs()),
+            Ok(Ok(None)) => self.decoder.finish(),
+            Ok(Err(why)) => {
+                warn!("the model's stream broke off: {}", why.without_url());
+                self.decoder.lost();
+            }
+            Err(_) => {
+                warn!("the model's stream was silent for {} s", SILENCE.as_secs());
+                self.decoder.lost();
+            }
         }
-        self.decoder.finish();
         self.response = None;
     }
 }

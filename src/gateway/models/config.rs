@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::protocol::Usage;
+use crate::providers::error::redact;
 use crate::providers::{Target, Vendor};
 
 /// A model of a server elsewhere.
@@ -48,9 +49,6 @@ impl Prices {
     }
 }
 
-// So many letters of a key are no accident.
-const QUOTED: usize = 10;
-
 /// A text that is never printed.
 #[derive(Clone)]
 pub struct Secret(String);
@@ -68,18 +66,10 @@ impl Secret {
         &self.0
     }
 
-    /// A text without the secret, should it be in there; nor with the beginning of a long one, which servers quote.
+    /// A text without the secret, should it be in there ([`redact`]).
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        let mut text = if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") };
-        if let Some(start) = self.0.get(..QUOTED).filter(|_| self.0.len() >= 2 * QUOTED) {
-            while let Some(at) = text.find(start) {
-                let same = text[at..].chars().zip(self.0.chars()).take_while(|(one, other)| one == other);
-                let length: usize = same.map(|(letter, _)| letter.len_utf8()).sum();
-                text.replace_range(at..at + length, "[key]");
-            }
-        }
-        text
+        redact(&self.0, text)
     }
 }
 

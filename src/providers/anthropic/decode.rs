@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::protocol::{FinishReason, ModelError, ModelErrorKind, Usage};
+use crate::protocol::{FinishReason, Usage};
 use crate::providers::answer::Answer;
 use crate::providers::decoder::Reader;
 use crate::providers::error::error_in;
@@ -13,6 +13,8 @@ use crate::providers::json::{Json, at, field, grow, list, rest, text};
 pub(in crate::providers) struct Messages {
     blocks: Vec<(u64, Block)>,
     stop: Option<String>,
+    /// Of a refusal.
+    why: String,
     counters: Counters,
 }
 
@@ -101,19 +103,22 @@ impl Messages {
             "tool_use" => FinishReason::Calls,
             "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
             "pause_turn" => FinishReason::Paused,
-            "refusal" if answer.is_empty() => {
-                let words = "The model refused to answer this.";
-                return answer.fail(ModelError::new(ModelErrorKind::BadRequest, words));
-            }
-            "refusal" => FinishReason::Refused,
+            "refusal" => FinishReason::Refused(std::mem::take(&mut self.why)),
             other => FinishReason::Other(other.to_owned()),
         };
         answer.finish(reason);
     }
 
-    fn totals(&mut self, message: &Json<'_>, stop: Option<&Json<'_>>, answer: &mut Answer) {
-        if let Some(word) = stop.and_then(Json::as_str) {
-            self.stop = Some(word.to_owned());
+    // `ending` says how the message stops, `message` what it took.
+    fn totals(&mut self, message: &Json<'_>, ending: Option<&Json<'_>>, answer: &mut Answer) {
+        if let Some(ending) = ending {
+            if let Some(word) = text(ending, "stop_reason") {
+                self.stop = Some(word.to_owned());
+            }
+            let said = |name: &str| at(ending, &["stop_details", name]).and_then(Json::as_str);
+            if let Some(why) = said("explanation").or_else(|| said("category")) {
+                why.clone_into(&mut self.why);
+            }
         }
         if let Some(usage) = field(message, "usage") {
             answer.usage(self.counters.take(usage));
@@ -126,7 +131,7 @@ impl Messages {
             let opened = open(block, answer);
             close(opened, answer);
         }
-        self.totals(message, field(message, "stop_reason"), answer);
+        self.totals(message, Some(message), answer);
         self.end_message(answer);
     }
 }
@@ -196,12 +201,12 @@ impl Reader for Messages {
             "content_block_delta" => self.delta(event, answer),
             "content_block_stop" => self.stop(event, answer),
             "message_delta" => {
-                self.totals(event, at(event, &["delta", "stop_reason"]), answer);
+                self.totals(event, field(event, "delta"), answer);
             }
             "message_stop" => self.end_message(answer),
             "message" => self.message(event, answer),
             // `ping`, and what comes with later versions.
-            _ => {}
+            _ => answer.alive(),
         }
     }
 }

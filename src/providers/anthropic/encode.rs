@@ -75,7 +75,49 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
         }
     }
     speak(&mut said, &mut out);
+    leave_out_unfinished(&mut out);
     Ok(out)
+}
+
+/// Takes the wish to think out of a body whose thread does not allow it: the answer that the last results belong to must
+/// begin with the thoughts that led to it, and those of another model are not there.
+pub(in crate::providers) fn settle_thinking(body: &mut Value) {
+    let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
+    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let [.., answer, results] = messages else { return };
+    let open = blocks(results).iter().any(|block| block["type"] == "tool_result");
+    let thought = blocks(answer).first().is_some_and(is_thought);
+    if open
+        && !thought
+        && body["thinking"]["type"] == "enabled"
+        && let Some(body) = body.as_object_mut()
+    {
+        body.remove("thinking");
+    }
+}
+
+fn is_thought(block: &Value) -> bool {
+    matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"))
+}
+
+// A tool of the server's own whose result never came, as where the user stopped it, is refused; in the last answer it is
+// what the server goes on with.
+fn leave_out_unfinished(messages: &mut Vec<Value>) {
+    let blocks = messages.iter().filter_map(|message| message["content"].as_array()).flatten();
+    let done: BTreeSet<String> = blocks.filter_map(|block| block["tool_use_id"].as_str().map(str::to_owned)).collect();
+    let unfinished = |block: &Value| {
+        let kind = block["type"].as_str().unwrap_or_default();
+        kind != "tool_use" && kind.ends_with("tool_use") && block["id"].as_str().is_none_or(|id| !done.contains(id))
+    };
+    let last = messages.len().saturating_sub(1);
+    for (at, message) in messages.iter_mut().enumerate() {
+        if at < last
+            && let Some(content) = message["content"].as_array_mut()
+        {
+            content.retain(|block| !unfinished(block));
+        }
+    }
+    messages.retain(|message| message["content"] != json!([]));
 }
 
 fn is_paused(message: &Value) -> bool {
@@ -162,6 +204,5 @@ fn blocks(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>) -> Vec<Va
         }
     }
     // Thoughts alone are no answer.
-    let says = |block: &Value| !matches!(block["type"].as_str(), Some("thinking" | "redacted_thinking"));
-    if blocks.iter().any(says) { blocks } else { Vec::new() }
+    if !blocks.iter().all(is_thought) { blocks } else { Vec::new() }
 }

@@ -21,4 +21,4 @@ mod decode;
 mod encode;
 
 pub(super) use decode::Messages;
-pub(super) use encode::encode;
+pub(super) use encode::{encode, settle_thinking};

@@ -57,7 +57,7 @@ impl Reader for Gemini {
         }
         let Some(candidate) = list(chunk, "candidates").first() else {
             if let Some(reason) = at(chunk, &["promptFeedback", "blockReason"]).and_then(Json::as_str) {
-                refused(reason, answer);
+                answer.finish(FinishReason::Refused(reason.to_owned()));
             }
             return;
         };
@@ -96,10 +96,8 @@ impl Reader for Gemini {
                 return answer.fail(ModelError::new(ModelErrorKind::BadRequest, words));
             }
             _ if BLOCKED.contains(&word.as_str()) => {
-                if answer.is_empty() {
-                    return refused(&word, answer);
-                }
-                FinishReason::Refused
+                let place = if self.words.is_empty() { "" } else { ": " };
+                FinishReason::Refused(format!("{word}{place}{}", self.words))
             }
             _ => FinishReason::Other(word),
         };
@@ -119,11 +117,6 @@ const BLOCKED: &[&str] = &[
     "IMAGE_PROHIBITED_CONTENT",
     "IMAGE_RECITATION",
 ];
-
-fn refused(reason: &str, answer: &mut Answer) {
-    let words = format!("Gemini gave no answer to this; its reason is {reason}.");
-    answer.fail(ModelError::new(ModelErrorKind::BadRequest, words));
-}
 
 fn read_part(part: &Json<'_>, answer: &mut Answer) {
     let Some(words) = field(part, "text").and_then(Json::as_str) else {

@@ -160,6 +160,9 @@ impl Reader for Interactions {
     }
 }
 
+/// The field in which a part of an answer keeps what it goes on with.
+pub(super) const TOKEN: &str = "continuation_token";
+
 fn end(interaction: &Json<'_>, answer: &mut Answer) {
     if let Some(usage) = field(interaction, "usage") {
         let thoughts = count(usage, &["total_thought_tokens"]);
@@ -171,6 +174,10 @@ fn end(interaction: &Json<'_>, answer: &mut Answer) {
             reasoning_tokens: thoughts,
             cost_micros: None,
         });
+    }
+    // Goes back with the thread, for it to go on.
+    if let Some(token) = text(interaction, "continuation_token") {
+        answer.other(&serde_json::json!({ TOKEN: token }).to_string());
     }
     let reason = match text(interaction, "status").unwrap_or("completed") {
         "completed" => FinishReason::Done,

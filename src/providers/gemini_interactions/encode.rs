@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::protocol::{AssistantMessage, Attachment, ModelError, ModelRequest, Part, Source};
 use crate::providers::gemini::is_without_arguments;
-use crate::providers::history::{Said, Settled, Turn, arguments, system, turns};
+use crate::providers::gemini_interactions::decode::TOKEN;
+use crate::providers::history::{GO_ON, Said, Settled, Turn, arguments, system, turns};
 use crate::providers::media::{self, Piece};
 use crate::providers::names::WireIds;
 use crate::providers::sealed::{open, put};
@@ -13,6 +14,9 @@ use crate::providers::target::Writing;
 /// The body of `POST …/interactions`.
 pub(in crate::providers) fn encode(request: &ModelRequest, to: &Writing<'_>) -> Result<Value, ModelError> {
     let mut body = json!({ "model": to.model, "stream": true, "store": false, "input": input(request, to)? });
+    if let Some(token) = token(request, to) {
+        body["continuation_token"] = token;
+    }
     let form = to.form(request);
     let system = system(request, form.is_none());
     if !system.is_empty() {
@@ -38,12 +42,20 @@ pub(in crate::providers) fn encode(request: &ModelRequest, to: &Writing<'_>) -> 
     Ok(body)
 }
 
+// What the last answer goes on with, where nothing has been said since.
+fn token(request: &ModelRequest, to: &Writing<'_>) -> Option<Value> {
+    let last = request.messages.last()?.answer()?.parts.last()?;
+    let Part::Reasoning { encrypted_value, .. } = last else { return None };
+    open(encrypted_value.as_deref(), to.route)?.remove(TOKEN)
+}
+
 fn input(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
     let mut out = Vec::new();
     let mut ids = WireIds::new(to.vendor.call_ids);
     for turn in turns(request) {
         match turn {
             Turn::User(said) => out.push(json!({ "type": "user_input", "content": content(said, to)? })),
+            Turn::Told(words) if words == GO_ON && token(request, to).is_some() => {}
             Turn::Told(words) => {
                 out.push(json!({ "type": "user_input", "content": [{ "type": "text", "text": words }] }));
             }
@@ -95,7 +107,9 @@ fn steps(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut 
                 out.push(step);
             }
             Part::Reasoning { encrypted_value, .. } => {
-                if let Some(sealed) = open(encrypted_value.as_deref(), to.route) {
+                if let Some(sealed) = open(encrypted_value.as_deref(), to.route)
+                    && !sealed.contains_key(TOKEN)
+                {
                     out.push(Value::Object(sealed));
                 }
             }

@@ -110,14 +110,17 @@ impl Reader for Chat {
                 "stop" => FinishReason::Done,
                 "tool_calls" | "function_call" => FinishReason::Calls,
                 "length" => FinishReason::Length,
-                "content_filter" => FinishReason::Refused,
+                "content_filter" => FinishReason::Refused(String::new()),
                 other => FinishReason::Other(other.to_owned()),
             });
         }
     }
 
+    // Without a reason it is the end only where every call is whole.
     fn done(&mut self, answer: &mut Answer) {
-        self.close(answer);
+        if self.finish.is_some() || self.slots.are_whole() {
+            self.close(answer);
+        }
     }
 
     fn end(&mut self, _cut: bool, answer: &mut Answer) {
@@ -127,7 +130,10 @@ impl Reader for Chat {
     }
 }
 
-// An end that is none: OpenRouter says so in a word of its own, or in its upstream's.
+// OpenRouter's; DeepSeek's; vLLM's where it ran out of room or was told to stop.
+const BROKE_OFF: &[&str] = &["error", "insufficient_system_resource", "abort"];
+
+// An end that is none: a server says so in a word of its own, OpenRouter also in its upstream's.
 fn failure(choice: &Json<'_>) -> Option<&'static str> {
     let said = |word: &str| {
         ["finish_reason", "native_finish_reason"]
@@ -137,7 +143,10 @@ fn failure(choice: &Json<'_>) -> Option<&'static str> {
     if said("MALFORMED_FUNCTION_CALL") || said("UNEXPECTED_TOOL_CALL") {
         return Some("The model wrote a call that its server can not read.");
     }
-    said("error").then_some("The model's server broke off with an error, and did not say which.")
+    BROKE_OFF
+        .iter()
+        .any(|word| said(word))
+        .then_some("The model's server broke off with an error, and did not say which.")
 }
 
 fn content_part(part: &Json<'_>, answer: &mut Answer) {

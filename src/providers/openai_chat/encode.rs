@@ -47,24 +47,51 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
             out.push(json!({ "role": "assistant", "content": NO_ANSWER }));
         }
         match turn {
-            Turn::User(said) => out.push(json!({ "role": "user", "content": content(said, to)? })),
-            Turn::Told(words) => out.push(json!({ "role": "user", "content": words })),
+            Turn::User(said) => say(&content(said, to)?, &mut out),
+            Turn::Told(words) => say(&Value::from(words), &mut out),
             Turn::Answer(answer, settled) => {
                 let ids = ids.take_all(&settled, to.names);
-                let written = assistant(answer, &settled, &ids, to);
+                let (first, first_ids) = (&settled[..settled.len().min(MAX_CALLS)], &ids[..ids.len().min(MAX_CALLS)]);
+                let written = assistant(answer, first, first_ids, to);
                 // Many servers refuse an answer without words or calls; thoughts alone are none.
                 if written["content"] == "" && settled.is_empty() {
                     continue;
                 }
                 out.push(written);
-                for (one, id) in settled.iter().zip(ids) {
-                    out.push(json!({ "role": "tool", "tool_call_id": id, "content": one.content() }));
+                results(first, first_ids, &mut out);
+                let wordless = AssistantMessage { parts: Vec::new(), ..answer.clone() };
+                for (more, ids) in settled.chunks(MAX_CALLS).zip(ids.chunks(MAX_CALLS)).skip(1) {
+                    out.push(assistant(&wordless, more, ids, to));
+                    results(more, ids, &mut out);
                 }
             }
         }
     }
     Ok(out)
 }
+
+// What the user says twice in a row is one message: templates of local models want the two to take turns.
+fn say(content: &Value, out: &mut Vec<Value>) {
+    if let (Some(last), Some(more)) = (out.last_mut().filter(|last| last["role"] == "user"), content.as_str())
+        && let Value::String(words) = &mut last["content"]
+    {
+        words.push_str("\n\n");
+        return words.push_str(more);
+    }
+    out.push(json!({ "role": "user", "content": content }));
+}
+
+fn results(settled: &[Settled<'_>], ids: &[String], out: &mut Vec<Value>) {
+    out.extend(
+        settled
+            .iter()
+            .zip(ids)
+            .map(|(one, id)| json!({ "role": "tool", "tool_call_id": id, "content": one.content() })),
+    );
+}
+
+// As many calls as OpenAI takes in one answer; more go back as several.
+const MAX_CALLS: usize = 128;
 
 // What the model said to results that the user did not wait for.
 const NO_ANSWER: &str = "[No answer.]";

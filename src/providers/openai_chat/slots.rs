@@ -30,7 +30,7 @@ impl Slots {
         let function = field(entry, "function").unwrap_or(&Json::Null);
         let (id, name) = (text(entry, "id"), text(function, "name"));
         let index = field(entry, "index").and_then(Json::as_u64);
-        let at = match self.find(index, id, name) {
+        let at = match self.find(index, id, name).filter(|at| !self.slots[*at].is_followed_by(entry)) {
             Some(at) => at,
             None if name.is_none() && id.is_none() => return,
             None => {
@@ -54,6 +54,11 @@ impl Slots {
             None => slot.append("", answer),
         }
         slot.seal(entry, answer);
+    }
+
+    /// Whether the arguments of all of them are there.
+    pub(super) fn are_whole(&self) -> bool {
+        self.slots.iter().all(Slot::is_whole)
     }
 
     fn find(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
@@ -110,6 +115,16 @@ impl Slot {
             self.sealed = true;
             answer.seal_call(slot, &Value::Object(self.extra.clone()).to_string());
         }
+    }
+
+    // A whole call behind a whole one, without an id and under the same index: another call of the same tool.
+    fn is_followed_by(&self, entry: &Json<'_>) -> bool {
+        let function = field(entry, "function").unwrap_or(&Json::Null);
+        let Some(more) = text(function, "arguments").filter(|_| text(function, "name") == Some(&self.name)) else {
+            return false;
+        };
+        let whole = || matches!(serde_json::from_str(more), Ok(Value::Object(_)));
+        text(entry, "id").is_none() && more.trim() != self.arguments.trim() && self.is_whole() && whole()
     }
 
     // The last letter tells most fragments apart, so that a long text is not parsed at every one.

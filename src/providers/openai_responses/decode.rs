@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::protocol::{FinishReason, Usage};
+use crate::protocol::{FinishReason, ModelError, ModelErrorKind, Usage};
 use crate::providers::answer::Answer;
 use crate::providers::decoder::Reader;
 use crate::providers::error::{self, error_in};
@@ -170,12 +170,15 @@ impl Responses {
         if status == "failed" {
             return fail(response, answer);
         }
+        if status == "cancelled" {
+            return answer.fail(ModelError::new(ModelErrorKind::Upstream, "The model's server cancelled its answer."));
+        }
         let reason = match at(response, &["incomplete_details", "reason"]).and_then(Json::as_str) {
             None if status != "completed" => FinishReason::Other(status.to_owned()),
             None if answer.has_calls() => FinishReason::Calls,
             None => FinishReason::Done,
             Some("max_output_tokens") => FinishReason::Length,
-            Some("content_filter") => FinishReason::Refused,
+            Some("content_filter") => FinishReason::Refused(String::new()),
             Some(other) => FinishReason::Other(other.to_owned()),
         };
         answer.finish(reason);
@@ -207,7 +210,7 @@ impl Reader for Responses {
                 Some(error) => answer.fail(error),
                 // The whole answer, where a stream was asked for.
                 None if text(event, "object") == Some("response") => self.end(event, answer),
-                None => {}
+                None => answer.alive(),
             },
         }
     }
@@ -227,7 +230,11 @@ fn end_arguments(slot: usize, streamed: &mut String, whole: &str, answer: &mut A
         }
         // Nothing said against what was streamed.
         None if whole.is_empty() || value(whole).is_some_and(|whole| Some(whole) == value(streamed)) => {}
-        None => answer.broken("the model's server sent two different arguments of one call"),
+        // Which of the two is meant nobody can say; it is asked again.
+        None => {
+            let words = "the model's server sent two different arguments of one call";
+            answer.fail(ModelError { retry: Some(true), ..ModelError::new(ModelErrorKind::Protocol, words) });
+        }
     }
 }
 

@@ -87,11 +87,11 @@ fn file_part(file: &Attachment) -> Value {
 
 fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut Vec<Value>) {
     let mut ids = ids.iter();
-    // An item by its id wants the thought that led to it; where one is lost, the others go without.
-    let lost = answer.parts.iter().any(|part| matches!(part, Part::Reasoning { encrypted_value: None, .. }));
-    let open = |value: Option<&str>| {
+    // An item by its id wants the thought that led to it: one without goes without its id, too.
+    let mut led_to = false;
+    let unseal = |value: Option<&str>, led_to: bool| {
         let mut sealed = open(value, to.route)?;
-        if lost {
+        if !led_to {
             sealed.remove("id");
         }
         Some(sealed)
@@ -99,7 +99,7 @@ fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut 
     for part in &answer.parts {
         match part {
             Part::Text { text, encrypted_value } => {
-                let sealed = open(encrypted_value.as_deref()).unwrap_or_default();
+                let sealed = unseal(encrypted_value.as_deref(), led_to).unwrap_or_default();
                 if text.is_empty() && sealed.is_empty() {
                     continue;
                 }
@@ -113,7 +113,8 @@ fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut 
                 out.push(item);
             }
             Part::Reasoning { encrypted_value, .. } => {
-                if let Some(sealed) = open(encrypted_value.as_deref()) {
+                if let Some(sealed) = open(encrypted_value.as_deref(), to.route) {
+                    led_to |= sealed.get("type").is_some_and(|kind| kind == "reasoning");
                     out.push(Value::Object(sealed));
                 }
             }
@@ -123,7 +124,7 @@ fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut 
                     "type": "function_call", "call_id": id, "name": to.names.wire(&call.name),
                     "arguments": arguments_text(&call.arguments),
                 });
-                put(&mut item, open(call.encrypted_value.as_deref()).unwrap_or_default());
+                put(&mut item, unseal(call.encrypted_value.as_deref(), led_to).unwrap_or_default());
                 out.push(item);
             }
         }

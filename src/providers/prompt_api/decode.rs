@@ -35,7 +35,10 @@ impl PromptReader {
     /// Takes the next piece.
     pub fn push(&mut self, chunk: Chunk) {
         match (chunk, &mut self.form) {
-            (Chunk::Text(words), Some(form)) => form.push_str(&words),
+            (Chunk::Text(words), Some(form)) => {
+                form.push_str(&words);
+                self.answer.alive();
+            }
             (Chunk::Text(words), None) if words.is_empty() => {}
             (Chunk::Text(words), None) => self.answer.text(&words),
             (Chunk::Part(part), _) => self.part(&part),

@@ -257,9 +257,20 @@ fn an_error_inside_the_stream_is_an_error() {
 }
 
 #[test]
-fn a_refusal_without_words_is_an_error_and_one_with_words_an_end() {
-    check("refusal", &["usage 80 1", "usage 80 71", "error bad_request: The model refused to answer this."]);
-    check("refusal_midway", &["usage 80 1", "text+", "text I", "text-", "usage 80 71", "finish refused"]);
+fn a_refusal_is_an_end_in_its_own_words_and_a_call_it_cut_off_never_looks_whole() {
+    check("refusal", &["usage 80 1", "usage 80 71", "finish refused: cyber"]);
+    check("refusal_midway", &["usage 80 1", "text+", "text I", "text-", "usage 80 71", "finish refused: cyber"]);
+    check(
+        "refusal_call",
+        &[
+            "usage 80 1",
+            "call 0 get_weather id=toolu_a",
+            "usage 80 71",
+            r#"args 0 "[the arguments were cut off]""#,
+            "call- 0",
+            "finish refused: This is about an attack.",
+        ],
+    );
     check("stop_words", &["usage 80 1", "text+", "text Hi.", "text-", "usage 80 71", "finish sunset"]);
 }
 
@@ -288,7 +299,7 @@ fn arguments_that_the_limit_cut_never_look_whole() {
             "text-",
             "call 0 get_weather id=toolu_a",
             "usage 80 71",
-            r#"args 0 "[the arguments were cut off at the model's output limit]""#,
+            r#"args 0 "[the arguments were cut off]""#,
             "call- 0",
             "finish length",
         ],
@@ -506,4 +517,36 @@ fn each_counter_of_tokens_stands_until_it_is_said_anew() {
         let said = heard("anthropic", &[body(later.clone()).as_bytes()]);
         assert!(said.contains(&expected.to_owned()), "{later}: {said:?}");
     }
+}
+
+#[test]
+fn a_tool_of_the_server_that_was_stopped_is_left_out_unless_it_goes_on() {
+    let asked = request(vec![user("Weather?")]);
+    let answer = kept(&target(VENDOR), &asked, &fixture("providers/anthropic/server_tool_stopped.sse"));
+    let mut later = asked;
+    later.messages.push(Message::Assistant(answer));
+    let kinds = |request: &pagehand::protocol::ModelRequest| {
+        let content = body(VENDOR, request)["messages"][1]["content"].clone();
+        content.as_array().unwrap().iter().map(|block| block["type"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&later), ["server_tool_use", "text"], "the server goes on with it");
+    later.messages.push(user("And tomorrow?"));
+    assert_eq!(kinds(&later), ["text"], "nobody has its result");
+}
+
+#[test]
+fn a_thread_of_another_model_is_answered_without_thinking_where_its_thoughts_are_missing() {
+    let thinking = |kind: &str, request: &pagehand::protocol::ModelRequest| {
+        let parameters = json!({ "thinking": { "type": kind } }).as_object().unwrap().clone();
+        let vendor = pagehand::providers::Vendor::find(VENDOR).unwrap();
+        let target = pagehand::providers::Target::new(vendor, "", "small", parameters, None);
+        let body: Value = serde_json::from_str(&target.write(request).unwrap().body).unwrap();
+        body["thinking"]["type"].clone()
+    };
+    let foreign = followed(Some(["call_a", "call_b"]));
+    assert_eq!(thinking("enabled", &foreign), Value::Null, "the API refuses it there");
+    assert_eq!(thinking("adaptive", &foreign), "adaptive");
+    let mut said_more = foreign;
+    said_more.messages.push(user("Thanks."));
+    assert_eq!(thinking("enabled", &request(vec![user("Hello.")])), "enabled");
 }

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::threads::check_back;
 use super::{
     answer, asked, attached, body, check_file, city, followed, form_in_words, formed, here, refusal, request, result,
-    there, user, without_tools,
+    target, there, user, without_tools,
 };
+use crate::support::fixture;
 
 const VENDOR: &str = "gemini";
 const ENDS: &[&str] = &[r#""finishReason""#, r#""error""#];
@@ -240,12 +241,9 @@ fn a_call_that_gemini_can_not_read_is_an_error_worth_another_try() {
 
 #[test]
 fn what_is_blocked_is_told() {
-    check(
-        "blocked_prompt",
-        &["usage 8 0", "error bad_request: Gemini gave no answer to this; its reason is PROHIBITED_CONTENT."],
-    );
-    check("blocked_answer", &["error bad_request: Gemini gave no answer to this; its reason is SAFETY."]);
-    check("blocked_midway", &["text+", "text Well", "text-", "finish refused"]);
+    check("blocked_prompt", &["usage 8 0", "finish refused: PROHIBITED_CONTENT"]);
+    check("blocked_answer", &["finish refused: SAFETY"]);
+    check("blocked_midway", &["text+", "text Well", "text-", "finish refused: SAFETY"]);
 }
 
 #[test]
@@ -377,4 +375,16 @@ fn a_form_is_asked_for_with_its_schema_without_tools_and_in_words_with_them() {
     let mut expected = sent(&json!([question()]));
     expected["systemInstruction"] = json!({ "parts": [{ "text": form_in_words(&city()) }] });
     assert_eq!(body(VENDOR, &formed(asked(), city())), expected);
+}
+
+#[test]
+fn a_reason_that_came_first_is_no_end_where_the_connection_is_lost() {
+    let bytes = fixture("providers/gemini/stop_first.sse");
+    let first = String::from_utf8_lossy(&bytes).match_indices("\n\n").nth(1).map_or(0, |(at, _)| at + 2);
+    let target = target(VENDOR);
+    let mut decoder = target.decoder(&request(Vec::new()));
+    decoder.push(&bytes[..first]);
+    decoder.lost();
+    let events: Vec<_> = std::iter::from_fn(|| decoder.next()).collect();
+    assert!(!events.iter().any(|event| matches!(event, pagehand::protocol::ModelEvent::Finish(_))), "{events:?}");
 }

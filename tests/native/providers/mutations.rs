@@ -139,6 +139,7 @@ fn check(events: &[ModelEvent]) -> Result<(), TestCaseError> {
             | ModelEvent::CallResult { .. }
             | ModelEvent::Replace(_)
             | ModelEvent::Usage(_)
+            | ModelEvent::Alive
             | ModelEvent::Note(_) => {}
         }
     }

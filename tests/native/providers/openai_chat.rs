@@ -626,7 +626,7 @@ fn files_of_earlier_messages_that_this_model_does_not_take_are_named() {
     request.messages.push(Message::User(UserMessage::new(MessageId::from("v"), "And now?")));
     assert_eq!(
         body("deepseek", &request)["messages"][0]["content"],
-        "Look.\n\n[a.png, image/png: a file that this model can not read]\n\n[b.txt, text/plain]\nhæ"
+        "Look.\n\n[a.png, image/png: a file that this model can not read]\n\n[b.txt, text/plain]\nhæ\n\nAnd now?"
     );
 }
 
@@ -658,7 +658,9 @@ fn a_form_is_asked_for_in_the_way_of_each() {
 fn an_answer_without_words_and_calls_is_no_message() {
     let thread = vec![user("Hello."), answer("", &[]), user("Hello?")];
     let roles: Vec<Value> = sent(thread).iter().map(|message| message["role"].clone()).collect();
-    assert_eq!(roles, ["user", "user"]);
+    assert_eq!(roles, ["user"]);
+    let words: Vec<Value> = sent(vec![user("Hello."), answer("", &[]), user("Hello?")]);
+    assert_eq!(words[0]["content"], "Hello.\n\nHello?", "templates of local models want the two to take turns");
 }
 
 #[test]
@@ -686,4 +688,49 @@ fn mistral_hears_a_word_of_the_model_between_results_and_the_user() {
     };
     assert_eq!(roles("openai_chat"), ["system", "user", "assistant", "tool", "tool", "user"]);
     assert_eq!(roles("mistral"), ["system", "user", "assistant", "tool", "tool", "assistant", "user"]);
+}
+
+#[test]
+fn a_call_that_was_cut_off_never_looks_whole() {
+    let cut = r#"args 0 "[the arguments were cut off]""#;
+    check("filtered_call", &["call 0 get_weather id=call_a", cut, "call- 0", "finish refused"]);
+    check("done_in_call", &["call 0 get_weather id=call_a", r#"args 0 {"city":"#]);
+    let broke_off = "error upstream: The model's server broke off with an error, and did not say which.";
+    check("out_of_resource", &["text+", "text Hal", broke_off]);
+}
+
+#[test]
+fn whole_calls_without_ids_under_one_index_are_two() {
+    check(
+        "same_index_no_ids",
+        &[
+            "call 0 get_weather",
+            r#"args 0 {"city":"Oslo"}"#,
+            "call 1 get_weather",
+            r#"args 1 {"city":"Rome"}"#,
+            "call- 0",
+            "call- 1",
+            "finish calls",
+        ],
+    );
+}
+
+#[test]
+fn an_answer_of_more_calls_than_openai_takes_goes_back_as_several() {
+    let calls: Vec<_> = (0..300).map(|at| (format!("call_{at}"), format!(r#"{{"city":"{at}"}}"#))).collect();
+    let calls: Vec<_> = calls.iter().map(|(id, arguments)| (id.as_str(), arguments.as_str())).collect();
+    let messages = sent(vec![user("All of them."), answer("So many.", &calls)]);
+    let answers: Vec<_> = messages.iter().filter(|message| message["role"] == "assistant").collect();
+    let counts: Vec<_> = answers.iter().map(|one| one["tool_calls"].as_array().unwrap().len()).collect();
+    assert_eq!(counts, [128, 128, 44]);
+    assert_eq!(answers.iter().map(|one| &one["content"]).collect::<Vec<_>>(), ["So many.", "", ""]);
+    for at in 1..messages.len() {
+        // Each call is answered before the model speaks again.
+        if messages[at]["role"] == "assistant" {
+            let calls = messages[at]["tool_calls"].as_array().unwrap();
+            for (call, result) in calls.iter().zip(&messages[at + 1..]) {
+                assert_eq!((&result["role"], &result["tool_call_id"]), (&Value::from("tool"), &call["id"]));
+            }
+        }
+    }
 }

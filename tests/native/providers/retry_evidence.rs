@@ -1,6 +1,7 @@
 //! Whether and when to ask again: what heads and bodies of answers say.
 
 use pagehand::protocol::ModelErrorKind;
+use pagehand::providers::error::{of_answer, redact};
 use pagehand::wire::retry::{RetryAdvice, decimal};
 use serde_json::{Value, json};
 
@@ -107,6 +108,7 @@ fn a_body_says_what_its_head_left_out() {
         (json!({ "error": { "message": "m", "type": "authentication_error" } }), Auth, None, None),
         (json!({ "error": { "message": "m", "type": "overloaded_error" } }), Upstream, None, None),
         (json!({ "error": { "message": "m", "code": 503 } }), Upstream, None, None),
+        (json!({ "error": { "message": "m", "code": "invalid_base64_image" } }), BadRequest, None, None),
         (
             json!({ "error": { "message": "m", "code": "tool_use_failed", "type": "invalid_request_error" } }),
             BadRequest,
@@ -132,4 +134,49 @@ fn a_body_says_what_its_head_left_out() {
         let error = error_in("openai_compatible", &body).unwrap();
         assert_eq!((error.kind, error.retry, error.retry_after_ms), (kind, retry, wait), "{body}");
     }
+}
+
+#[test]
+fn a_limit_of_anthropics_without_a_time_is_no_matter_of_waiting() {
+    let limited = json!({ "type": "error", "error": { "type": "rate_limit_error", "message": "m" } }).to_string();
+    let told = |retry, after_ms, body: &str| of_answer(429, RetryAdvice { retry, after_ms }, body).retry;
+    assert_eq!(told(None, None, &limited), Some(false));
+    assert_eq!(told(None, Some(9_000), &limited), None);
+    assert_eq!(told(Some(true), None, &limited), Some(true));
+    assert_eq!(told(None, None, r#"{"error":{"type":"rate_limit_error","message":"m"}}"#), None, "of another server");
+    assert!(!of_answer(501, RetryAdvice::default(), "").is_retryable());
+}
+
+#[test]
+fn a_refused_key_is_told_in_our_words_and_a_refused_person_in_the_servers() {
+    let told = |status, body: Value| of_answer(status, RetryAdvice::default(), &body.to_string());
+    let region = json!({ "error": { "message": "Country not supported", "code": "unsupported_country" } });
+    for (status, body, words) in [
+        (401, region.clone(), "The model's server refused the key (HTTP 401)."),
+        (403, json!({}), "The model's server refused the key (HTTP 403)."),
+        (403, region, "Country not supported"),
+        (403, json!({ "error": { "message": "No access", "status": "PERMISSION_DENIED" } }), "No access"),
+        (
+            400,
+            json!({ "error": { "message": "sk-1", "code": "invalid_api_key" } }),
+            "The model's server refused the key.",
+        ),
+    ] {
+        let error = told(status, body);
+        assert_eq!((error.kind, error.message.as_str()), (ModelErrorKind::Auth, words));
+    }
+}
+
+#[test]
+fn a_key_is_taken_out_of_words_whole_or_quoted_in_part() {
+    let key = "sk-proj-abcdefghijklmnop";
+    for (words, expected) in [
+        ("wrong: sk-proj-abcdefghijklmnop!", "wrong: [key]!"),
+        ("wrong: sk-proj-abcdef… and more", "wrong: [key]… and more"),
+        ("sk-proj- alone", "sk-proj- alone"),
+        ("nothing", "nothing"),
+    ] {
+        assert_eq!(redact(key, words), expected);
+    }
+    assert_eq!(redact("", "all stays"), "all stays");
 }

@@ -2,7 +2,8 @@
 //! hold. What is sent breaks none of the target's rules, and nothing that only the source can read goes elsewhere.
 
 use pagehand::protocol::{
-    AssistantMessage, Message, MessageId, MessageStatus, ModelRequest, Part, ToolCallId, ToolMessage, ToolResult,
+    AssistantMessage, Message, MessageId, MessageStatus, ModelRequest, Part, ToolCall, ToolCallId, ToolMessage,
+    ToolResult,
 };
 use pagehand::providers::{Api, Vendor};
 use serde_json::Value;
@@ -136,6 +137,16 @@ fn threads(vendor: &Vendor) -> Vec<(String, Vec<Message>)> {
         let thread = [&[user("Go."), Message::Assistant(said(vendor, fixtures(vendor)[at], 91))], &next[..]].concat();
         threads.push(("paused".to_owned(), thread));
     }
+    // As a model does that has lost its way.
+    let mut many = said(vendor, fixtures(vendor)[0], 92);
+    let Some(Part::Call(call)) = many.parts.iter().find(|part| matches!(part, Part::Call(_))).cloned() else {
+        unreachable!("the first fixture of each has calls")
+    };
+    many.parts.extend((0..200).map(|at| {
+        let id = format!("many{at}");
+        Part::Call(ToolCall { id: ToolCallId(id.clone()), wire_id: call.wire_id.as_ref().map(|_| id), ..call.clone() })
+    }));
+    threads.push(("many calls".to_owned(), [&[user("Go.")], &settled(&many)[..], &[user("Oh.")]].concat()));
     long.push(job("c0x1"));
     threads.push(("all of them".to_owned(), long));
     threads.extend(cut(vendor));

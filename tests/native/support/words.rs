@@ -1,9 +1,10 @@
 //! Model events in one short line each, so that an expectation reads like the stream it is of.
 
-use pagehand::protocol::{ModelError, ModelEvent};
+use pagehand::protocol::{FinishReason, ModelError, ModelEvent};
 
+/// Signs of life are left out: what they are is that something came.
 pub(crate) fn words(events: &[ModelEvent]) -> Vec<String> {
-    events.iter().map(word).collect()
+    events.iter().filter(|event| **event != ModelEvent::Alive).map(word).collect()
 }
 
 fn word(event: &ModelEvent) -> String {
@@ -31,6 +32,7 @@ fn word(event: &ModelEvent) -> String {
             let reasoning = part("reasoning", usage.reasoning_tokens);
             format!("usage {} {}{cached}{reasoning}{cost}", usage.input_tokens, usage.output_tokens)
         }
+        ModelEvent::Finish(FinishReason::Refused(why)) if !why.is_empty() => format!("finish refused: {why}"),
         ModelEvent::Finish(reason) => format!("finish {}", reason.as_str()),
         ModelEvent::Error(ModelError { kind, message, retry_after_ms, retry }) => {
             let wait = retry_after_ms.map(|ms| format!(" after {ms} ms")).unwrap_or_default();
@@ -43,5 +45,6 @@ fn word(event: &ModelEvent) -> String {
         }
         ModelEvent::Replace(text) => format!("replaced by {text}"),
         ModelEvent::Note(words) => format!("note {words}"),
+        ModelEvent::Alive => "alive".to_owned(),
     }
 }
