@@ -280,7 +280,8 @@ class PageHand extends HTMLElement {
     const over = new AbortController();
     const heard = Promise.withResolvers();
     const hear = (what, work) => this.addEventListener(`pagehand-${what}`, ({ detail }) => work(detail), { signal: over.signal });
-    const give = (why) => heard.reject(fault('no_output', `there is no answer of that form: ${why}`));
+    const give = (reason) => heard.reject(Object.assign(fault('no_output', `there is no answer of that form: ${failure?.message ?? reason}`), { reason, cause: failure }));
+    let failure;
     let message;
     let run;
     let answer;
@@ -289,6 +290,9 @@ class PageHand extends HTMLElement {
     });
     hear('output', ({ value }) => {
       if (run) answer = { value };
+    });
+    hear('error', (detail) => {
+      if (run) failure = detail;
     });
     hear('run-end', ({ runId, reason }) => {
       if (runId === run) answer ? heard.resolve(answer.value) : give(reason);
@@ -427,7 +431,10 @@ class PageHand extends HTMLElement {
   // As the attributes say; a key is never one of them.
   #answeredBy() {
     const [provider, url, model] = ['provider', 'model-url', 'model'].map((name) => this.getAttribute(name) ?? undefined);
-    this.useModel(provider || url ? { provider, url, model } : model).catch((error) => this.#dispatch('log', { text: error.message }));
+    this.useModel(provider || url ? { provider, url, model } : model).catch((error) => {
+      console.error(`page-hand: ${error.message}`);
+      this.#dispatch('log', { text: error.message });
+    });
   }
 
   // By the user's own hand: what goes wrong is shown, and there is nobody else to tell.

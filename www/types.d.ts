@@ -378,6 +378,10 @@ export interface PageHandError extends Error {
     | 'not_direct'
     | 'not_json'
     | 'not_saved';
+  /** Of `no_output`: how the run ended, or what became of the panel. */
+  readonly reason?: string;
+  /** Of `no_output`: what `pagehand-error` said of that run. */
+  readonly cause?: PageHandEventMap['pagehand-error']['detail'];
 }
 
 /** A thread as one JSON file. */
@@ -571,7 +575,8 @@ export declare class PageHand extends HTMLElement {
   send(prompt: string | Prompt): Promise<string | null>;
   /**
    * Sends a message that wants an answer of a given form; the answer's value. Rejects with the code `no_output` where the
-   * run ends without one, or `invalid_prompt`.
+   * run ends without one, or `invalid_prompt`. Like every message it takes the place of one that is still being answered,
+   * whose run ends as `superseded`.
    */
   ask(prompt: Prompt & { output: OutputFormat }): Promise<unknown>;
   /**

@@ -162,6 +162,19 @@ impl Draft {
         None
     }
 
+    /// What is left to keep of an answer that nobody here hears to its end: the words of the part that is open, too.
+    pub(super) fn rest(&mut self) -> Vec<Part> {
+        let mut rest: Vec<Part> = std::iter::from_fn(|| self.next_kept()).collect();
+        if let (Some(given), Some(part)) = (&mut self.given, self.parts.last())
+            && *given < self.parts.len()
+            && !matches!(part, Part::Call(_))
+        {
+            *given = self.parts.len();
+            rest.push(part.clone());
+        }
+        rest
+    }
+
     /// The call of a slot; `None` for one that was never opened, or was a duplicate.
     pub(super) fn slot(&mut self, number: usize) -> Option<&mut Slot> {
         self.slots.iter_mut().find(|slot| slot.number == number)

@@ -73,6 +73,8 @@ pub enum Input {
     },
     /// The user pressed stop.
     Stop,
+    /// The machine is let go of, and another takes the run up: what has come of an answer is kept.
+    Rest,
     /// Time passed; sent when [`Run::wake_at`](crate::agent::Run::wake_at) is reached.
     Tick,
 }

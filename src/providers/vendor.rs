@@ -82,15 +82,27 @@ pub struct Vendor {
 }
 
 const MIB: usize = 1024 * 1024;
-const IMAGES: Media = Media { types: &["image/*"], urls: &["image/*"], max_bytes: 20 * MIB };
+// What the servers' own documents name; a picture of another kind (HEIC, SVG, TIFF) is an error there.
+const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/gif"];
+const IMAGES: Media = Media { types: PICTURES, urls: &["image/*"], max_bytes: 20 * MIB };
 const OPENAI_MEDIA: Media = Media {
-    types: &["image/*", "application/pdf", "audio/wav", "audio/mpeg", "audio/mp3"],
+    types: &[
+        "image/png",
+        "image/jpeg",
+        "image/webp",
+        "image/gif",
+        "application/pdf",
+        "audio/wav",
+        "audio/mpeg",
+        "audio/mp3",
+    ],
     urls: &["image/*"],
     max_bytes: 20 * MIB,
 };
-const LOCAL_IMAGES: Media = Media { types: &["image/*"], urls: &[], max_bytes: 20 * MIB };
-const GEMINI_MEDIA: Media =
-    Media { types: &["image/*", "audio/*", "video/*", "application/pdf"], urls: &["*"], max_bytes: 20 * MIB };
+const LOCAL_IMAGES: Media = Media { types: PICTURES, urls: &[], max_bytes: 20 * MIB };
+const GEMINI_MEDIA: Media = Media { types: GEMINI_TYPES, urls: &["*"], max_bytes: 20 * MIB };
+const GEMINI_TYPES: &[&str] =
+    &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "audio/*", "video/*", "application/pdf"];
 
 // What most servers that imitate OpenAI share.
 const COMPATIBLE: Vendor = Vendor {
@@ -127,7 +139,11 @@ static VENDORS: &[Vendor] = &[
         provider: Some("openai_responses"),
         call_ids: CallIds::Any(64),
         output: Output::Schema,
-        media: Media { types: &["image/*", "application/pdf"], urls: &["*"], max_bytes: 20 * MIB },
+        media: Media {
+            types: &["image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf"],
+            urls: &["*"],
+            max_bytes: 20 * MIB,
+        },
         ..COMPATIBLE
     },
     Vendor {
@@ -226,7 +242,11 @@ static VENDORS: &[Vendor] = &[
         label: "OpenRouter",
         url: Some("https://openrouter.ai/api/v1"),
         output: Output::SchemaWithoutTools,
-        media: Media { types: &["image/*", "application/pdf"], urls: &["*"], max_bytes: 20 * MIB },
+        media: Media {
+            types: &["image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf"],
+            urls: &["*"],
+            max_bytes: 20 * MIB,
+        },
         ..COMPATIBLE
     },
     Vendor {

@@ -36,6 +36,7 @@ impl Inputs {
                     | Input::UseModel(_)
                     | Input::Online(_)
                     | Input::Resume
+                    | Input::Rest
             )
         });
         waiting
@@ -84,6 +85,11 @@ impl Handle {
     /// Takes up a run that was cut off; the tools are known by now.
     pub fn resume(&self) {
         self.input(Input::Resume);
+    }
+
+    /// The session is let go of, and another takes the run up: what has come of an answer is kept.
+    pub fn rest(&self) {
+        self.input(Input::Rest);
     }
 
     /// Decides on an approval.

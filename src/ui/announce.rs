@@ -55,6 +55,16 @@ pub(super) fn announcer(store: &Store) -> Node {
         0
     });
     let place = Place::new();
+    let (items, loads) = (store.items.clone(), std::sync::Arc::clone(&store.loads));
+    Effect::new(move |before: Option<u32>| {
+        items.follow();
+        let now = loads.load(Ordering::Relaxed);
+        // What was said of another thread is not this one's.
+        if let Some(region) = place.get().filter(|_| before.is_some_and(|before| before != now)) {
+            region.set_text_content(None);
+        }
+        now
+    });
     let waiting = store.announcement.clone();
     Effect::new(move |_: Option<usize>| {
         waiting.follow();

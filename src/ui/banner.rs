@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
-use web_sys::{Element, Event, HtmlElement, ShadowRoot};
 
 use crate::browser::{now, sleep};
 use crate::protocol::{EndReason, Millis, Wait};
+use crate::ui::composer::to_composer;
 use crate::ui::live::Live;
 use crate::ui::node::{Child, Node, live, live_text, node, nothing};
 use crate::ui::{App, words};
@@ -64,16 +63,6 @@ fn way_on(app: &App, part: &'static str, label: &'static str, act: fn(&App)) -> 
     })
 }
 
-// The focus goes to where the user writes on.
-fn to_composer(event: &Event) {
-    let button = event.target().and_then(|target| target.dyn_into::<Element>().ok());
-    let root = button.and_then(|button| button.get_root_node().dyn_into::<ShadowRoot>().ok());
-    let area = root.and_then(|root| root.query_selector(".composer textarea").ok().flatten());
-    if let Some(area) = area.and_then(|area| area.dyn_into::<HtmlElement>().ok()) {
-        let _ = area.focus();
-    }
-}
-
 fn frame(class: &str, words: String) -> Node {
     node("div").class(class).attr("role", "status").child(node("p").child(words))
 }
@@ -113,7 +102,10 @@ fn retry_button(app: &App, reason: &EndReason) -> Node {
         .attr("type", "button")
         .attr("part", "retry")
         .live_attr("disabled", move || (waits.get() > 0).then(String::new))
-        .on("click", move |_| app.retry())
+        .on("click", move |event| {
+            to_composer(&event);
+            app.retry();
+        })
         .child(label)
 }
 

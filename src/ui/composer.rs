@@ -1,8 +1,8 @@
-//! Where the user writes. Enter sends, Shift+Enter breaks the line, Escape stops.
+//! Where the user writes. Enter sends, Shift+Enter breaks the line.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlElement, HtmlTextAreaElement, KeyboardEvent};
+use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement, KeyboardEvent, ShadowRoot};
 
 use crate::protocol::Prompt;
 use crate::ui::App;
@@ -12,7 +12,7 @@ use crate::ui::node::{Child, Node, Place, live, node, nothing};
 /// The composer.
 pub(super) fn composer(app: &App) -> Node {
     let area = Place::new();
-    let (submitted, keyed, pasted, dropped) = (app.clone(), app.clone(), app.clone(), app.clone());
+    let (submitted, keyed, pasted) = (app.clone(), app.clone(), app.clone());
     let field = node("textarea")
         .attr("id", "pagehand-message")
         .attr("part", "input")
@@ -27,7 +27,10 @@ pub(super) fn composer(app: &App) -> Node {
                 event.prevent_default();
             }
         });
+    // Each has a place of its own: what comes and goes puts no other under the pointer.
+    let buttons = node("div").class("composer-buttons").child(attach_button(app));
     let send = node("button").attr("type", "submit").class("primary").attr("part", "send").child("Send");
+    let buttons = buttons.child(node("span").class("room")).child(stop_button(app)).child(send);
     node("form")
         .class("composer")
         .attr("part", "composer")
@@ -35,17 +38,10 @@ pub(super) fn composer(app: &App) -> Node {
             event.prevent_default();
             send_written(&submitted, area);
         })
-        // Only where a drop is allowed does one come.
-        .on("dragover", |event| event.prevent_default())
-        .on("drop", move |event| {
-            if take_from(&dropped, &event) {
-                event.prevent_default();
-            }
-        })
         .child(chosen_files(app, area))
         .child(node("label").attr("for", "pagehand-message").class("sr-only").child("Message to the agent"))
         .child(field)
-        .child(node("div").class("composer-buttons").child(attach_button(app)).child(stop_button(app)).child(send))
+        .child(buttons)
 }
 
 fn stop_button(app: &App) -> AnyView {
@@ -60,7 +56,10 @@ fn stop_button(app: &App) -> AnyView {
             .class("stop")
             .attr("part", "stop")
             .attr("title", "Stop (Escape)")
-            .on("click", move |_| stop.stop())
+            .on("click", move |event| {
+                to_composer(&event);
+                stop.stop();
+            })
             .child("Stop")
             .view()
     })
@@ -73,10 +72,6 @@ fn on_key(app: &App, area: Place, event: &Event) {
         "Enter" if !event.shift_key() && !event.is_composing() => {
             event.prevent_default();
             send_written(app, area);
-        }
-        "Escape" if app.store.running.now() => {
-            event.prevent_default();
-            app.stop();
         }
         _ => {}
     }
@@ -91,6 +86,7 @@ fn send_written(app: &App, area: Place) {
         let attachments = app.store.files.now();
         if app.send(Prompt { attachments, ..Prompt::from(element.value()) }).is_some() {
             app.store.files.set(Vec::new());
+            app.store.notice.set(None);
         }
         element.set_value("");
         fit(area);
@@ -103,6 +99,16 @@ fn fit(area: Place) {
         let style = HtmlElement::style(&element);
         let _ = style.set_property("height", "auto");
         let _ = style.set_property("height", &format!("{}px", element.scroll_height() + 2));
+    }
+}
+
+/// The focus goes to where the user writes on, from a button that goes away.
+pub(super) fn to_composer(event: &Event) {
+    let button = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    let root = button.and_then(|button| button.get_root_node().dyn_into::<ShadowRoot>().ok());
+    let area = root.and_then(|root| root.query_selector(".composer textarea").ok().flatten());
+    if let Some(area) = area.and_then(|area| area.dyn_into::<HtmlElement>().ok()) {
+        let _ = area.focus();
     }
 }
 

@@ -27,7 +27,8 @@ pub(super) fn attach_button(app: &App) -> AnyView {
             .attr("type", "file")
             .attr("multiple", "")
             .attr("accept", accept)
-            .attr("aria-label", "Files to attach")
+            // The button stands for it.
+            .attr("aria-hidden", "true")
             .attr("tabindex", "-1")
             .class("sr-only")
             .place(place)
@@ -61,6 +62,7 @@ pub(super) fn chosen_files(app: &App, area: Place) -> AnyView {
         if files.is_empty() {
             return nothing();
         }
+        let takes = app.store.model_info().files;
         let file = |(at, file): (usize, Attachment)| {
             let store = app.store.clone();
             let remove = node("button")
@@ -77,8 +79,11 @@ pub(super) fn chosen_files(app: &App, area: Place) -> AnyView {
                         let _ = area.focus();
                     }
                 })
-                .child("Remove");
-            node("li").child(words::of_file(&file)).child(remove)
+                .child("×");
+            // Another model may have been chosen since.
+            let refused = (!file.is_one_of(&takes)).then(|| node("strong").child(" not for this model"));
+            let name = node("span").attr("title", file.name.as_str()).child(words::of_file(&file)).child(refused);
+            node("li").child(name).child(remove)
         };
         let list: Vec<Node> = files.into_iter().enumerate().map(file).collect();
         node("ul").class("files").attr("aria-label", "Files that go with the message").child(list).view()
@@ -111,49 +116,60 @@ fn take(app: &App, files: Option<FileList>) {
     let files: Vec<File> = (0..files.length()).filter_map(|at| files.get(at)).collect();
     let app = app.clone();
     app.store.reading.update(|reading| *reading += files.len());
+    app.store.notice.set(None);
     // One after the other: each is measured with those before it, and they stay in their order.
     leptos::task::spawn_local(async move {
+        let mut refused = Vec::new();
         for file in files {
-            take_one(&app, file).await;
+            refused.extend(take_one(&app, file).await.err());
             app.store.reading.update(|reading| *reading -= 1);
+        }
+        if !refused.is_empty() {
+            app.store.notice.set(Some(refused.join(" ")));
         }
     });
 }
 
-async fn take_one(app: &App, file: File) {
+// What is wrong with a file that is not taken, in words.
+async fn take_one(app: &App, file: File) -> Result<(), String> {
     let model = app.store.model_now();
     let name = file.name();
-    let refuse = |why: String| app.store.notice.set(Some(why));
     let none = Source::Url(String::new());
     let mut attachment = Attachment { name: name.clone(), media_type: type_of(&file), source: none };
     if !attachment.is_one_of(&model.files) {
-        return refuse(format!("{name} is {}, which the model does not take.", attachment.media_type));
+        return Err(format!("{name} is {}, which the model does not take.", attachment.media_type));
     }
     let waiting: usize = app.store.files.peek(|files| files.iter().filter_map(Attachment::size).sum());
     let most = if attachment.is_text() { MAX_BYTES } else { (model.max_file_bytes as f64).min(MAX_BYTES) };
     if file.size() > most || waiting as f64 + file.size() > MAX_BYTES {
-        return refuse(format!("{name} is too large: {} MB are allowed.", (most / 1_000_000.0).floor()));
+        return Err(format!("{name} is too large: {} MB are allowed.", (most / 1_000_000.0).floor()));
     }
-    let Some(data) = base64(&file).await else { return refuse(format!("{name} can not be read.")) };
+    let data = base64(&file).await.ok_or_else(|| format!("{name} can not be read."))?;
     attachment.source = Source::Data(data.into());
     app.store.announce(format!("{} attached", words::of_file(&attachment)));
     app.store.files.update(|files| files.push(attachment));
+    Ok(())
 }
 
-// A browser knows few types by themselves; of what people attach these are texts.
-const TEXT_NAMES: [&str; 22] = [
-    "txt", "md", "csv", "tsv", "log", "json", "yaml", "yml", "toml", "ini", "xml", "html", "css", "js", "ts", "py",
-    "rs", "go", "java", "c", "sh", "sql",
+// A browser knows few types by themselves, and takes some of them for something else; of what people attach these are texts.
+const TEXT_NAMES: [&str; 38] = [
+    "txt", "md", "csv", "tsv", "log", "json", "yaml", "yml", "toml", "ini", "xml", "html", "css", "scss", "js", "jsx",
+    "mjs", "ts", "tsx", "vue", "py", "rs", "go", "java", "kt", "swift", "rb", "php", "c", "h", "cpp", "hpp", "cs",
+    "sh", "sql", "diff", "env", "conf",
 ];
 
 fn type_of(file: &File) -> String {
     let stated = file.type_();
-    if !stated.is_empty() {
-        return stated;
-    }
     let name = file.name().to_ascii_lowercase();
-    let is_text = name.rsplit_once('.').is_some_and(|(_, end)| TEXT_NAMES.contains(&end));
-    if is_text { "text/plain" } else { "application/octet-stream" }.to_owned()
+    let is_text = match name.rsplit_once('.') {
+        Some((_, end)) => TEXT_NAMES.contains(&end),
+        None => matches!(name.as_str(), "dockerfile" | "makefile" | "license" | "readme"),
+    };
+    match stated.as_str() {
+        "" if !is_text => "application/octet-stream".to_owned(),
+        _ if is_text && !stated.starts_with("text/") => "text/plain".to_owned(),
+        _ => stated,
+    }
 }
 
 // The browser writes base64 itself, as the end of a `data:` address.

@@ -70,7 +70,7 @@ pub(super) fn key_form(app: &App) -> AnyView {
             .child(field)
             .child(keep_it)
             .child(node("p").attr("id", "pagehand-key-note").child(note))
-            .child(node("button").attr("type", "submit").child("Use this key"))
+            .child(node("button").attr("type", "submit").class("primary").child("Use this key"))
             .view()
     })
 }

@@ -20,6 +20,7 @@ mod banner;
 mod call_card;
 mod composer;
 mod files;
+mod follow;
 mod frame;
 #[cfg(feature = "direct")]
 mod key_form;

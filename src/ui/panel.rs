@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlSelectElement;
+use web_sys::{HtmlSelectElement, KeyboardEvent};
 
 use crate::browser::ModelInfo;
 use crate::ui::announce::announcer;
 use crate::ui::banner::banner;
-use crate::ui::composer::composer;
+use crate::ui::composer::{composer, to_composer};
+use crate::ui::files::take_from;
 use crate::ui::live::Live;
 use crate::ui::node::{Child, Node, Place, live, live_text, node};
 use crate::ui::transcript::transcript;
@@ -22,9 +23,31 @@ pub const STYLE: &str = include_str!("panel.css");
 #[expect(non_snake_case, reason = "a component's name, as Leptos has it")]
 pub fn Panel(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> AnyView {
     let usage = app.store.usage.clone();
+    let (keyed, dropped) = (app.clone(), app.clone());
+    // Of the elements that something is dragged over, how many it has not left.
+    let over = Live::new(0_i32);
+    let (enters, leaves, drops, shows) = (over.clone(), over.clone(), over.clone(), over);
+    let class = move || Some(if shows.get() > 0 { "panel dropping" } else { "panel" }.to_owned());
     node("section")
-        .class("panel")
+        .live_attr("class", class)
         .attr("part", "panel")
+        .on("keydown", move |event| {
+            let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
+            if key.as_deref() == Some("Escape") && !event.default_prevented() && keyed.store.running.now() {
+                event.prevent_default();
+                keyed.stop();
+            }
+        })
+        // Only where a drop is allowed does one come. What is not taken the browser would open in place of the page.
+        .on("dragover", |event| event.prevent_default())
+        .on("dragenter", move |_| enters.update(|over| *over += 1))
+        .on("dragleave", move |_| leaves.update(|over| *over -= 1))
+        .on("drop", move |event| {
+            drops.set(0);
+            if take_from(&dropped, &event) {
+                event.prevent_default();
+            }
+        })
         .attr("aria-labelledby", "pagehand-title")
         .child(top(app, label, close))
         .child(transcript(app))
@@ -60,7 +83,10 @@ fn top(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Node {
         .child(models(app));
     let renew = quiet_button("new-thread", "quiet")
         .attr("title", "Start a new conversation")
-        .on("click", move |_| renew.new_thread())
+        .on("click", move |event| {
+            to_composer(&event);
+            renew.new_thread();
+        })
         .child("New");
     node("header").class("top").attr("part", "header").child(names).child(renew).child(close)
 }

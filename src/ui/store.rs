@@ -349,6 +349,7 @@ impl Store {
             _ => None,
         });
         let item = last.unwrap_or_else(|| {
+            self.end_thoughts();
             let item =
                 self.items.peek(|items| TextItem::new(message, items.len(), if reasoning { &[] } else { items }));
             let shown = item.clone();
@@ -356,6 +357,17 @@ impl Store {
             item
         });
         item.push(text);
+    }
+
+    // What is said or done next, is said or done with them.
+    fn end_thoughts(&self) {
+        let thoughts = self.items.peek(|items| match items.last() {
+            Some(Item::Reasoning(thoughts)) if thoughts.status.peek(Option::is_none) => Some(thoughts.clone()),
+            _ => None,
+        });
+        if let Some(thoughts) = thoughts {
+            thoughts.end(MessageStatus::Complete);
+        }
     }
 
     // A callback put other words in the place of an answer's. They have a key of their own, for a row of their own.
@@ -383,17 +395,14 @@ impl Store {
             };
             items.iter().rev().take(64).filter_map(of_message).collect()
         });
-        for text in texts {
-            text.text().finish();
-            text.status.set(Some(status));
-            text.version.update(|version| *version += 1);
-        }
+        texts.iter().for_each(|text| text.end(status));
     }
 
     fn show_call(&self, view: &CallView) {
         self.heard();
         let Some(item) = self.call(&view.id) else {
             let item = CallItem::new(view.clone());
+            self.end_thoughts();
             return self.items.update(|items| items.push(Item::Call(item)));
         };
         match view.state {
@@ -460,6 +469,12 @@ impl TextItem {
             text.push("```json\n");
         }
         text.push(more);
+    }
+
+    fn end(&self, status: MessageStatus) {
+        self.text().finish();
+        self.status.set(Some(status));
+        self.version.update(|version| *version += 1);
     }
 
     // However many pieces come before the next frame, they are read and shown once.

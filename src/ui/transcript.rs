@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use leptos::mount::{UnmountHandle, mount_to};
 use leptos::prelude::*;
@@ -10,30 +10,30 @@ use leptos::tachys::view::any_view::AnyViewState;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement};
 
+use crate::browser::ThreadInfo;
 use crate::protocol::{Attachment, MessageStatus, UserMessage};
 use crate::ui::call_card::call_card;
+use crate::ui::composer::to_composer;
+use crate::ui::follow::Follow;
+use crate::ui::live::Live;
 use crate::ui::markdown_dom::MarkdownView;
 use crate::ui::node::{Child, Node, Place, live, live_text, node, nothing};
 use crate::ui::{App, Item, Store, TextItem, frame, words};
 
-// How far from the end still counts as at the end, in CSS pixels.
-const NEAR_END: i32 = 48;
-
 /// The thread, kept at its end as it grows unless the user scrolled away.
 pub(super) fn transcript(app: &App) -> Node {
-    let store = app.store.clone();
-    let follow = Follow { scroller: Place::new(), stuck: Arc::new(AtomicBool::new(true)) };
-    let (watched, scrolled) = (follow.clone(), follow.clone());
-    Effect::new(move |_: Option<usize>| {
-        store.items.follow();
-        store.ended.follow();
-        let watched = watched.clone();
-        frame::next(move || watched.now());
-        0
-    });
-    let (shown, place) = (app.clone(), follow.scroller);
-    let list = list(&app.store, move |item| view_of(&shown, item, &follow));
-    node("div")
+    let follow = Follow::new();
+    go_to_what_is_said(&app.store, follow.clone());
+    let (shown, scrolled, place) = (app.clone(), follow.clone(), follow.scroller);
+    let list = list(&app.store, move |item| view_of(&shown, item));
+    let content = node("div")
+        .class("content")
+        .place(follow.content)
+        .child(empty_state(app))
+        .child(earlier(app, place))
+        .child(list)
+        .child(waiting(&app.store));
+    let scroller = node("div")
         .class("scroller")
         .attr("part", "transcript")
         .attr("tabindex", "0")
@@ -42,10 +42,43 @@ pub(super) fn transcript(app: &App) -> Node {
         .place(place)
         .on("scroll", move |_| scrolled.look())
         .on("click", |event| copy_code(&event))
-        .child(empty_state(app))
-        .child(earlier(app, place))
-        .child(list)
-        .child(waiting(&app.store))
+        .child(content);
+    node("div").class("conversation").child(scroller).child(latest(follow))
+}
+
+// Whoever says something sees it, wherever they were; and so does who opens another thread.
+fn go_to_what_is_said(store: &Store, follow: Follow) {
+    let (items, loads) = (store.items.clone(), Arc::clone(&store.loads));
+    Effect::new(move |said: Option<(u32, Option<String>)>| {
+        let last = items.with(|items| match items.last() {
+            Some(item @ Item::User(_)) => Some(item.key()),
+            _ => None,
+        });
+        let now = (loads.load(Ordering::Relaxed), last);
+        if said.is_none_or(|(loads, said)| loads != now.0 || (now.1.is_some() && said != now.1)) {
+            follow.to_end();
+        }
+        now
+    });
+}
+
+// The way back to the end.
+fn latest(follow: Follow) -> AnyView {
+    live(move || {
+        if follow.at_end.get() {
+            return nothing();
+        }
+        let follow = follow.clone();
+        let go = move |_| {
+            // The button that had the focus is gone.
+            if let Some(scroller) = follow.scroller.get_untracked() {
+                let _ = scroller.focus();
+            }
+            follow.to_end();
+        };
+        let button = node("button").attr("type", "button").attr("part", "latest").class("latest");
+        button.on("click", go).child("To the latest").view()
+    })
 }
 
 /// A thread's items, each with a view of its own that is made once. They are added at the end or all replaced, so
@@ -137,34 +170,10 @@ struct Row {
     _view: UnmountHandle<AnyViewState>,
 }
 
-/// Keeps the end of the thread in sight.
-#[derive(Clone)]
-struct Follow {
-    scroller: Place,
-    stuck: Arc<AtomicBool>,
-}
-
-impl Follow {
-    fn look(&self) {
-        if let Some(Some(element)) = self.scroller.try_get_untracked() {
-            let left = element.scroll_height() - element.scroll_top() - element.client_height();
-            self.stuck.store(left < NEAR_END, Ordering::Relaxed);
-        }
-    }
-
-    fn now(&self) {
-        if self.stuck.load(Ordering::Relaxed)
-            && let Some(Some(element)) = self.scroller.try_get_untracked()
-        {
-            element.set_scroll_top(element.scroll_height());
-        }
-    }
-}
-
-fn view_of(app: &App, item: Item, follow: &Follow) -> AnyView {
+fn view_of(app: &App, item: Item) -> AnyView {
     match item {
         Item::User(said) => user_view(said),
-        Item::Text(text) => words_view(&text, follow.clone()),
+        Item::Text(text) => words_view(&text),
         Item::Reasoning(text) => reasoning_view(text),
         Item::Call(call) => call_card(app, call).view(),
     }
@@ -186,7 +195,7 @@ fn user_view(said: UserMessage) -> AnyView {
         .view()
 }
 
-fn words_view(item: &TextItem, follow: Follow) -> AnyView {
+fn words_view(item: &TextItem) -> AnyView {
     let container = Place::new();
     let shown = item.clone();
     // The view lives in the effect; the first run makes it, the later ones patch what it made.
@@ -194,7 +203,6 @@ fn words_view(item: &TextItem, follow: Follow) -> AnyView {
         shown.version.follow();
         let mut view = view.flatten().or_else(|| MarkdownView::new(container.get()?.unchecked_into::<Element>()))?;
         view.update(&shown.text());
-        follow.now();
         Some(view)
     });
     let (status, ended) = (item.status.clone(), item.status.clone());
@@ -216,13 +224,16 @@ fn words_view(item: &TextItem, follow: Follow) -> AnyView {
 }
 
 fn reasoning_view(item: TextItem) -> AnyView {
+    let (status, busy) = (item.status.clone(), item.status.clone());
     let text = live_text(move || {
         item.version.follow();
         item.text().source().to_owned()
     });
+    let name = live_text(move || if status.get().is_none() { "Thinking …" } else { "Reasoning" }.to_owned());
     node("details")
         .class("reasoning")
-        .child(node("summary").child("Reasoning"))
+        .live_attr("aria-busy", move || busy.get().is_none().then(|| "true".to_owned()))
+        .child(node("summary").child(name))
         .child(node("div").class("plain-text").child(text))
         .view()
 }
@@ -245,21 +256,66 @@ fn waiting(store: &Store) -> AnyView {
 }
 
 fn empty_state(app: &App) -> AnyView {
+    let others = others(app);
     let app = app.clone();
     live(move || {
         if app.store.items.with(|items| !items.is_empty()) || app.store.opening.get() {
             return nothing();
         }
         let suggestions = app.store.agent.with(|agent| agent.suggestions.clone());
-        let hint = (!suggestions.is_empty()).then(|| node("p").class("hint").child("For example:"));
-        let list: Vec<Node> = suggestions.into_iter().map(|words| suggestion(&app, words)).collect();
+        let suggestions = suggestions.into_iter().map(|words| suggestion(&app, words)).collect();
+        let threads = others.get().into_iter().map(|thread| earlier_thread(&app, thread)).collect();
         node("div")
             .class("empty")
             .child(node("p").child("Ask a question, or say what should be done in this page."))
-            .child(hint)
-            .child(node("ul").child(list))
+            .child(choice("For example:", suggestions))
+            .child(choice("Earlier conversations:", threads))
             .view()
     })
+}
+
+fn choice(hint: &str, buttons: Vec<Node>) -> Vec<Node> {
+    if buttons.is_empty() {
+        return Vec::new();
+    }
+    vec![node("p").class("hint").child(hint), node("ul").child(buttons)]
+}
+
+// The other threads of whoever is signed in, read when there is nothing else to show.
+fn others(app: &App) -> Live<Vec<ThreadInfo>> {
+    let (app, others) = (app.clone(), Live::new(Vec::new()));
+    let found = others.clone();
+    Effect::new(move |_: Option<()>| {
+        if app.store.items.with(|items| !items.is_empty()) || app.store.opening.get() {
+            return;
+        }
+        let (app, found) = (app.clone(), found.clone());
+        leptos::task::spawn_local(async move {
+            let mut threads = app.threads().await;
+            let now = app.thread();
+            threads.retain(|thread| thread.id != now && !thread.title.is_empty());
+            threads.truncate(OTHERS);
+            found.set(threads);
+        });
+    });
+    others
+}
+
+// So many other threads are offered.
+const OTHERS: usize = 5;
+
+fn earlier_thread(app: &App, thread: ThreadInfo) -> Node {
+    let (app, id) = (app.clone(), thread.id);
+    let button = node("button")
+        .attr("type", "button")
+        .class("quiet thread")
+        .attr("part", "thread")
+        .on("click", move |event| {
+            to_composer(&event);
+            app.open_thread(id.clone());
+        })
+        .child(thread.title);
+    node("li").child(button)
 }
 
 fn suggestion(app: &App, words: String) -> Node {

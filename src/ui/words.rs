@@ -61,14 +61,24 @@ pub(super) fn of_end(reason: &EndReason) -> String {
             format!("The agent was stopped: it kept making the same call of {name} (more than {limit} times).")
         }
         EndReason::Error(error) => match error.kind {
-            ModelErrorKind::RateLimit => format!("Too many requests for now. {}", error.message),
-            ModelErrorKind::Auth => format!("The gateway is not allowed to use the model. {}", error.message),
+            ModelErrorKind::RateLimit => format!("Too many requests for now. {}", sentence(&error.message)),
             ModelErrorKind::Network
+            | ModelErrorKind::Auth
             | ModelErrorKind::BadRequest
             | ModelErrorKind::Upstream
-            | ModelErrorKind::Protocol => error.message.clone(),
+            | ModelErrorKind::Protocol => sentence(&error.message),
         },
     }
+}
+
+// Others' words among ours: with a capital letter, unless they begin with a name such as a file's, and a full stop.
+fn sentence(words: &str) -> String {
+    let words = words.trim();
+    let is_word = words.split(' ').next().is_some_and(|word| word.chars().all(char::is_alphabetic));
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| if is_word { first.to_uppercase().collect() } else { first.to_string() });
+    let end = if words.ends_with(['.', '!', '?', '…', ':']) || words.is_empty() { "" } else { "." };
+    [first.unwrap_or_default().as_str(), letters.as_str(), end].concat()
 }
 
 /// Whether it is an error rather than something the user did.
@@ -149,10 +159,23 @@ pub(super) fn of_usage(usage: Usage) -> String {
     if usage.tokens() == 0 {
         return String::new();
     }
-    let cost = cost_micros.map(|micros| format!(", cost {}", money(micros))).unwrap_or_default();
-    let part = |count: u64, word: &str| if count > 0 { format!(" ({count} {word})") } else { String::new() };
+    let cost = cost_micros.map(|micros| format!(", cost\u{a0}{}", money(micros))).unwrap_or_default();
+    let part = |count: u64, word: &str| match count {
+        0 => String::new(),
+        _ => format!(" ({}\u{a0}{word})", number(count)),
+    };
     let (cached, thought) = (part(cached_tokens, "cached"), part(reasoning_tokens, "reasoning"));
-    format!("{input_tokens} tokens in{cached}, {output_tokens} out{thought}{cost}")
+    format!("{} tokens in{cached}, {}\u{a0}out{thought}{cost}", number(input_tokens), number(output_tokens))
+}
+
+// `1,234,567`
+fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let group = |(at, digit): (usize, char)| {
+        let comma = at > 0 && (digits.len() - at).is_multiple_of(3);
+        comma.then_some(',').into_iter().chain([digit])
+    };
+    digits.chars().enumerate().flat_map(group).collect()
 }
 
 /// Millionths as a decimal number: two places, four below one, six where that would be nothing.

@@ -463,7 +463,7 @@ async fn an_error_is_told_in_words_and_can_be_tried_again() {
     panel.send("Hello");
     let error = r#"{ "error": { "message": "The key is wrong." } }"#;
     network.asked("/agent").await.answer_text(401, "{}", error);
-    panel.reads("[part=banner].error", "The gateway is not allowed to use the model. The key is wrong.").await;
+    panel.reads("[part=banner].error", "The key is wrong.").await;
     panel.button("Try again").await.click();
     let request = network.asked("/agent").await;
     assert_eq!(request.json().await["messages"].as_array().unwrap().len(), 1, "the message is not sent twice");

@@ -18,6 +18,20 @@ use crate::support::loop_driver::{Loop, OSLO, config, fine};
 use crate::support::tools::every_kind;
 
 #[test]
+fn what_has_come_of_an_answer_is_kept_where_another_takes_the_run_up() {
+    let mut world = Loop::asked();
+    world.model(ModelEvent::TextStart);
+    world.model(ModelEvent::TextDelta("Half an ".to_owned()));
+    world.give(Input::Rest);
+    world.model(ModelEvent::TextDelta("answer".to_owned()));
+    world.give(Input::Rest);
+    let kept = world.journal.iter().filter(|entry| matches!(entry, Entry::Part { .. })).count();
+    assert_eq!(kept, 1, "once, for nobody hears more of it here");
+    world.reload();
+    assert_eq!(world.answers(), [("Half an ".to_owned(), MessageStatus::Superseded)]);
+}
+
+#[test]
 fn what_a_run_has_used_up_is_known_after_a_reload() {
     let mut world = Loop::within(Limits { max_tokens: Some(100), ..Limits::default() });
     world.user("Weather?");

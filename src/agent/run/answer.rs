@@ -96,6 +96,14 @@ impl Run {
         self.settle_or_wait(active, calls);
     }
 
+    pub(super) fn rest(&mut self) {
+        let Phase::Streaming(_, stream) = &mut self.phase else { return };
+        let message = stream.draft.message.clone();
+        for part in stream.draft.rest() {
+            self.save(Entry::Part { message: message.clone(), part });
+        }
+    }
+
     fn fail_stream(&mut self, call: u64, error: ModelError) {
         if let Some((active, stream)) = self.take_stream(call) {
             self.broke_off(active, stream, Some(error));

@@ -291,6 +291,7 @@ impl Run {
             Input::CancelJob { call } => self.cancel_job(&call),
             Input::Decision { call, decision } => self.decide(&call, decision),
             Input::Stop => self.end(EndReason::Stopped),
+            Input::Rest => self.rest(),
             Input::Tick => self.tick(),
         }
     }

@@ -14,6 +14,7 @@ export async function startModel(answer) {
     for await (const data of request.setEncoding('utf8')) text += data;
     const body = JSON.parse(text);
     asked.push(body);
+    if (request.url.startsWith('/refuses')) return response.writeHead(401).end();
     const { text: words = '', calls = [] } = await answer(body, asked.length);
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const send = (delta, finish = null) => response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`);

@@ -362,7 +362,7 @@ fn files_are_parts_and_texts_are_words() {
     assert_eq!(body(VENDOR, &request)["contents"][0]["parts"], expected);
     assert_eq!(
         refusal(VENDOR, here("e.zip", "application/zip")),
-        "e.zip is application/zip, which Gemini does not take; it takes image/*, audio/*, video/*, application/pdf."
+        "e.zip is application/zip, which Gemini does not take; it takes image/png, image/jpeg, image/webp, image/heic, image/heif, audio/*, video/*, application/pdf."
     );
 }
 

@@ -189,7 +189,7 @@ fn images_stand_beside_the_words_and_texts_in_them() {
     assert_eq!(body(VENDOR, &request)["messages"], expected);
     assert_eq!(
         refusal(VENDOR, here("c.pdf", "application/pdf")),
-        "c.pdf is application/pdf, which Ollama does not take; it takes image/*."
+        "c.pdf is application/pdf, which Ollama does not take; it takes image/png, image/jpeg, image/webp, image/gif."
     );
     assert_eq!(
         refusal(VENDOR, there("a.png", "image/png")),

@@ -589,12 +589,12 @@ fn files_are_parts_of_the_content_and_texts_are_words() {
         (
             "groq",
             here("c.pdf", "application/pdf"),
-            "c.pdf is application/pdf, which Groq does not take; it takes image/*.",
+            "c.pdf is application/pdf, which Groq does not take; it takes image/png, image/jpeg, image/webp, image/gif.",
         ),
         (
             "openai_compatible",
             here("", "audio/wav"),
-            "The file is audio/wav, which this server does not take; it takes image/*.",
+            "The file is audio/wav, which this server does not take; it takes image/png, image/jpeg, image/webp, image/gif.",
         ),
     ] {
         assert_eq!(refusal(vendor, file), words);

@@ -481,7 +481,7 @@ fn files_are_inputs_and_texts_are_words() {
     assert_eq!(body(VENDOR, &request)["input"][0]["content"], expected);
     assert_eq!(
         refusal(VENDOR, here("e.wav", "audio/wav")),
-        "e.wav is audio/wav, which OpenAI does not take; it takes image/*, application/pdf."
+        "e.wav is audio/wav, which OpenAI does not take; it takes image/png, image/jpeg, image/webp, image/gif, application/pdf."
     );
 }
 

@@ -55,7 +55,7 @@ impl Life {
         let next = {
             let mut driving = pin!(drive(run, host, &mut self.inputs).fuse());
             let mut lost = pin!(lock.lost().fuse());
-            loop {
+            let next = loop {
                 select_biased! {
                     ended = driving => break match ended {
                         Ended::Closed => Next::Closed,
@@ -79,7 +79,11 @@ impl Life {
                         PageWord::Now { .. } | PageWord::Event(_) | PageWord::Lines { .. } => {}
                     },
                 }
-            }
+            };
+            // Whoever has it next shows what has come of an answer, as this page does.
+            self.stopping.iter().for_each(Handle::rest);
+            let _ = driving.as_mut().now_or_never();
+            next
         };
         // What was said is written before another page reads it; a database that hangs holds nobody up.
         let _ = select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await;

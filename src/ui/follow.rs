@@ -1,0 +1,77 @@
+//! Keeps the end of a thread in sight for as long as the user does not look elsewhere. Knows nothing of what is in it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use leptos::prelude::*;
+use send_wrapper::SendWrapper;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+use web_sys::{HtmlElement, ResizeObserver};
+
+use crate::ui::live::Live;
+use crate::ui::node::Place;
+
+// How far from the end still counts as at the end, in CSS pixels.
+const NEAR_END: i32 = 48;
+
+/// What scrolls, and what is in it.
+#[derive(Clone)]
+pub(super) struct Follow {
+    pub(super) scroller: Place,
+    pub(super) content: Place,
+    /// Whether the end is to stay in sight: until the user scrolls away from it.
+    pub(super) at_end: Live<bool>,
+    // Where the scroller stood when it was looked at last.
+    top: Arc<AtomicI32>,
+}
+
+impl Follow {
+    /// Begins at the end. Whatever grows or shrinks, the thread or the room for it, the end stays in sight.
+    pub(super) fn new() -> Self {
+        let (scroller, content) = (Place::new(), Place::new());
+        let follow = Self { scroller, content, at_end: Live::new(true), top: Arc::default() };
+        let watched = follow.clone();
+        Effect::new(move |_: Option<()>| {
+            let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else { return };
+            let follow = watched.clone();
+            let resized = Closure::<dyn FnMut()>::new(move || follow.now());
+            let Ok(observer) = ResizeObserver::new(resized.as_ref().unchecked_ref()) else { return };
+            observer.observe(&scroller);
+            observer.observe(&content);
+            let held = SendWrapper::new((observer, resized));
+            on_cleanup(move || held.0.disconnect());
+        });
+        follow
+    }
+
+    /// The scroller has moved. Only upwards is away: where the thread grows or the room shrinks, it was not the user.
+    pub(super) fn look(&self) {
+        let Some(element) = self.element() else { return };
+        let top = element.scroll_top();
+        let before = self.top.swap(top, Ordering::Relaxed);
+        let left = element.scroll_height() - top - element.client_height();
+        let at_end = left < NEAR_END || (self.at_end.now() && top >= before);
+        if at_end != self.at_end.now() {
+            self.at_end.set(at_end);
+        }
+    }
+
+    /// Goes to the end, and stays there.
+    pub(super) fn to_end(&self) {
+        if !self.at_end.now() {
+            self.at_end.set(true);
+        }
+        self.now();
+    }
+
+    fn now(&self) {
+        if let Some(element) = self.element().filter(|_| self.at_end.now()) {
+            element.set_scroll_top(element.scroll_height());
+        }
+    }
+
+    fn element(&self) -> Option<HtmlElement> {
+        self.scroller.try_get_untracked().flatten()?.dyn_into().ok()
+    }
+}
