@@ -28,7 +28,16 @@ pub(super) fn composer(app: &App) -> Node {
             }
         });
     // Each has a place of its own: what comes and goes puts no other under the pointer.
-    let buttons = node("div").class("composer-buttons").child(attach_button(app));
+    let buttons = node("div")
+        .class("composer-buttons")
+        // A click beside them, as where one was a moment ago, takes the focus from nowhere.
+        .on("mousedown", |event| {
+            let button = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+            if button.is_none_or(|target| !matches!(target.closest("button"), Ok(Some(_)))) {
+                event.prevent_default();
+            }
+        })
+        .child(attach_button(app));
     let send = node("button").attr("type", "submit").class("primary").attr("part", "send").child("Send");
     let buttons = buttons.child(node("span").class("room")).child(stop_button(app)).child(send);
     node("form")

@@ -139,8 +139,11 @@ async fn a_follower_takes_over_and_the_run_goes_on_there() {
     other.button("Continue here").await.click();
     owner.reads(".banner[role=status]", ELSEWHERE).await;
     network.asked("/agent").await.answer_text(200, "{}", &saying("It was sent."));
-    other.reads(".md", "It was sent.").await;
-    owner.reads(".md", "It was sent.").await;
+    other.reads(".items > :last-child .md", "It was sent.").await;
+    owner.reads(".items > :last-child .md", "It was sent.").await;
+    for panel in [&owner, &other] {
+        panel.reads(".superseded .broken", "broke off here and was asked for again").await;
+    }
     assert_eq!(network.count("/agent").await, 2);
 }
 
@@ -270,7 +273,7 @@ async fn when_the_owner_goes_the_follower_has_the_thread_within_two_seconds() {
     let asked = network.asked("/agent").await;
     assert!(now() - left < 2000, "it took {} ms", now() - left);
     asked.answer_text(200, "{}", &saying("It was sent."));
-    other.reads(".md", "It was sent.").await;
+    other.reads(".items > :last-child .md", "It was sent.").await;
     owns(&other).await;
 }
 

@@ -76,15 +76,17 @@ journey('a second click on Stop meets nothing else, and the focus is where the u
   assert.equal(await hand.ended(since), 'stopped');
 });
 
-journey('a file may be dropped anywhere on the panel; of several that are not taken each is named', {}, async ({ page, hand }) => {
+journey('a file may be dropped anywhere on the panel; of several that are not taken each is named', { gateway: false }, async ({ page, hand, hold }) => {
+  await withModel(page, hold, () => ({ text: 'hello' }));
   await hand.open();
   const drop = (files) => hand.thread.evaluate((thread, files) => {
     const data = new DataTransfer();
     for (const [name, type] of files) data.items.add(new File(['x'], name, { type }));
     const send = (kind) => !thread.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, composed: true, cancelable: true }));
+    const look = () => new Promise((done) => setTimeout(() => done(thread.closest('.panel').className)));
     send('dragenter');
-    const shown = thread.closest('.panel').className;
-    return [shown, send('dragover'), send('drop'), thread.closest('.panel').className];
+    const shown = look();
+    return shown.then((shown) => Promise.all([shown, send('dragover'), send('drop'), look()]));
   }, files);
   assert.deepEqual(await drop([['a.tsx', ''], ['v.ts', 'video/mp2t'], ['Dockerfile', '']]), ['panel dropping', true, true, 'panel']);
   const waiting = page.getByRole('list', { name: 'Files that go with the message' });
@@ -125,7 +127,7 @@ journey('what has come of an answer stays when the page is loaded again, or anot
   await other.getByText(first).waitFor();
   await other.getByRole('textbox', { name: 'Message to the agent' }).fill('hello');
   await other.getByRole('textbox', { name: 'Message to the agent' }).press('Enter');
-  await other.getByText('hello', { exact: true }).waitFor();
+  await other.locator('page-hand .user').filter({ hasText: 'hello' }).waitFor();
   assert.equal(await other.getByText(first).count(), 1, 'in the tab that took over');
   await other.reload();
   await other.getByText(first).waitFor();

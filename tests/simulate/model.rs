@@ -35,7 +35,11 @@ pub(crate) fn answer(world: &Rc<World>, request: &ModelRequest) -> LocalBoxStrea
     for slot in 0..calls {
         call(world, asked, slot, &mut events);
     }
-    events.push(ModelEvent::Finish(if calls > 0 { FinishReason::Calls } else { FinishReason::Done }));
+    events.push(ModelEvent::Finish(match calls {
+        _ if world.fault(20) => FinishReason::Refused("no".into()),
+        0 => FinishReason::Done,
+        _ => FinishReason::Calls,
+    }));
     if world.fault(8) {
         // The connection is lost somewhere.
         events.truncate(world.choices.pick(events.len() as u32) as usize);

@@ -209,6 +209,9 @@ impl Scene {
     fn take_over(&mut self) {
         self.world.note("another page takes over");
         self.tally.takeovers += 1;
+        if self.world.choices.once_in(2) {
+            self.tell(|handle, _| handle.rest());
+        }
         self.world.finish_writes(usize::MAX);
         let line = [Entry::Owner { at: self.world.now.get() }];
         let number = self.world.disk.len() as u32;
