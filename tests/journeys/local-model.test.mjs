@@ -58,7 +58,7 @@ journey('a real model answers in its own words, and its tokens are counted', { g
   assert.equal(await hand.ask('Say hello and name three colours.', 120_000), 'completed');
   const answer = page.locator('page-hand [part~="assistant-message"]');
   assert.match(await answer.innerText(), /\w+/);
-  await page.getByText(/^\d+ tokens in, \d+ out$/).waitFor();
+  await page.getByText(/^[\d,]+ tokens in, [\d,]+\sout$/).waitFor();
 });
 
 journey('stop reaches the model', { gateway: false, skip }, async (here) => {

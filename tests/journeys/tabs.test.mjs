@@ -35,7 +35,9 @@ journey('an answer is followed word by word in another tab, and taken over there
   await other.button('Continue here').click();
   await hand.banner(ELSEWHERE).waitFor();
   assert.equal(await other.ended(since, 60_000), 'completed');
-  assert.equal(await other.thread.getByRole('heading', { name: 'A long answer, to watch one arrive' }).count(), 1);
+  // What had come of it stays, and is marked; the answer is there once.
+  const answers = other.thread.locator('.answer').filter({ has: other.page.getByRole('heading', { name: 'A long answer, to watch one arrive' }) });
+  assert.deepEqual(await answers.evaluateAll((all) => all.map((answer) => answer.className)), ['answer superseded', 'answer']);
   await hand.page.waitForFunction(() => !document.querySelector('page-hand').shadowRoot.querySelector('[aria-busy]'));
   assert.deepEqual([hand.asked.length, other.asked.length], [1, 1]);
   other.asked.forEach(isValid);

@@ -91,11 +91,11 @@ impl Client {
         Usage { cost_micros: self.upstream.prices.map(|prices| prices.of(usage)), ..usage }
     }
 
-    fn without_key(&self, mut error: ModelError) -> ModelError {
-        if let Some(key) = &self.upstream.key {
-            error.message = key.redact(&error.message);
+    fn without_key(&self, error: ModelError) -> ModelError {
+        match &self.upstream.key {
+            Some(key) => error::without_key(error, key.expose()),
+            None => error,
         }
-        error
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether and when to ask again: what heads and bodies of answers say.
 
-use pagehand::protocol::ModelErrorKind;
-use pagehand::providers::error::{of_answer, redact};
+use pagehand::protocol::{ModelError, ModelErrorKind};
+use pagehand::providers::error::{of_answer, redact, without_key};
 use pagehand::wire::retry::{RetryAdvice, decimal};
 use serde_json::{Value, json};
 
@@ -179,4 +179,8 @@ fn a_key_is_taken_out_of_words_whole_or_quoted_in_part() {
         assert_eq!(redact(key, words), expected);
     }
     assert_eq!(redact("", "all stays"), "all stays");
+    let told = |kind, words: &str| without_key(ModelError::new(kind, words), key).message;
+    assert_eq!(told(ModelErrorKind::Auth, "No: sk-p****nop"), "The model's server refused the key.");
+    assert_eq!(told(ModelErrorKind::Auth, "No access"), "No access");
+    assert_eq!(told(ModelErrorKind::Upstream, "sk-proj-abcdefghijkl is down"), "[key] is down");
 }
