@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::protocol::{
     AssistantMessage, Attachment, Checkpoint, Delta, EndReason, Entry, Lifetime, Message, MessageId, MessageStatus,
     Names, OpenJob, OutputFormat, Part, RunId, Source, State, ToolCall, ToolCallId, ToolMessage, ToolResult, Usage,
+    UserMessage,
 };
 use crate::tools::error;
 
@@ -19,6 +20,8 @@ pub struct Transcript {
     messages: Vec<Message>,
     // Arguments that the user changed before their call ran. A model's own words in the thread stay as they were.
     changed: Names<String>,
+    // Where the last run begins, and those before it that it tries again.
+    run_from: Option<usize>,
     // What a provider refused to answer, by message: shown, and not sent again.
     refused: Names,
     // The jobs that were started, by call: those at work, and how the others ended.
@@ -158,24 +161,15 @@ impl Transcript {
         self.messages.push(message);
     }
 
-    // From the user's last message on; what the model is told beside it stays.
-    fn tail(&self) -> &[Message] {
-        let last = self.messages.iter().rposition(|message| matches!(message, Message::User(_)));
-        &self.messages[last.unwrap_or(self.messages.len())..]
-    }
-
-    /// The model refused to answer the user's last message.
-    pub(super) fn refuse_tail(&mut self) {
-        let told = |message: &&Message| !matches!(message, Message::Job { .. } | Message::Notice { .. });
-        let ids: Vec<String> = self.tail().iter().filter(told).map(|message| message.id().0.clone()).collect();
-        for id in ids {
-            self.refused.add(id);
+    /// A run begins: with what the user says, with what jobs came to where the last one was complete, or for another try.
+    /// Then what broke off at the end stays visible and is no longer sent; what was refused is.
+    pub(super) fn begin(&mut self, said: Option<UserMessage>, last_end: Option<&EndReason>) {
+        let goes_on = said.is_none() && last_end != Some(&EndReason::Completed);
+        if !goes_on {
+            self.run_from = Some(self.messages.len());
+            return self.messages.extend(said.map(Message::User));
         }
-    }
-
-    /// Makes room for another try: what broke off at the end stays visible and is no longer sent; what was refused is.
-    pub(super) fn supersede_tail(&mut self) {
-        let ids: Vec<String> = self.tail().iter().map(|message| message.id().0.clone()).collect();
+        let ids: Vec<String> = self.of_run().iter().map(|message| message.id().0.clone()).collect();
         for id in &ids {
             self.refused.remove(id);
         }
@@ -191,6 +185,20 @@ impl Transcript {
                 | Message::Notice { .. } => break,
             }
         }
+    }
+
+    /// The model refused to answer; what it was told beside what the user said stays.
+    pub(super) fn refuse_run(&mut self) {
+        let told = |message: &&Message| !matches!(message, Message::Job { .. } | Message::Notice { .. });
+        let ids: Vec<String> = self.of_run().iter().filter(told).map(|message| message.id().0.clone()).collect();
+        for id in ids {
+            self.refused.add(id);
+        }
+    }
+
+    // The messages of the last run, and of those before it that it tries again.
+    fn of_run(&self) -> &[Message] {
+        self.run_from.and_then(|from| self.messages.get(from..)).unwrap_or_default()
     }
 
     /// Whether a model has something to answer: the thread does not end with a whole answer.
@@ -216,9 +224,9 @@ impl Transcript {
         None
     }
 
-    /// The calls since the user's last message.
-    pub(super) fn latest_calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.tail().iter().flat_map(|message| match message {
+    /// The calls of the last run, and of those before it that it tries again.
+    pub(super) fn calls_of_run(&self) -> impl Iterator<Item = &ToolCall> {
+        self.of_run().iter().flat_map(|message| match message {
             Message::Assistant(answer) => answer.calls().collect::<Vec<_>>(),
             Message::User(_) | Message::Tool(_) | Message::Job { .. } | Message::Notice { .. } => Vec::new(),
         })
@@ -233,6 +241,7 @@ impl Transcript {
 
     /// Puts what was there before in front.
     pub(super) fn prepend(&mut self, mut earlier: Self) {
+        self.run_from = self.run_from.map(|from| from + earlier.messages.len()).or(earlier.run_from);
         earlier.messages.append(&mut self.messages);
         self.messages = earlier.messages;
         for (message, ()) in earlier.refused {
@@ -314,12 +323,9 @@ impl Fold {
         match entry {
             Entry::RunStart { run, message, .. } => {
                 self.end_step();
-                self.unfinished.run = Some(run.clone());
+                let open = self.unfinished.run.replace(run.clone()).is_some();
                 (self.unfinished.step, self.unfinished.used) = (0, Usage::default());
-                match message {
-                    Some(message) => self.transcript.push(Message::User(message.clone())),
-                    None => self.transcript.supersede_tail(),
-                }
+                self.transcript.begin(message.clone(), self.unfinished.last_end.as_ref().filter(|_| !open));
             }
             Entry::Part { message, part } => {
                 if self.draft.as_ref().is_none_or(|draft| draft.id != *message) {
@@ -358,7 +364,7 @@ impl Fold {
             Entry::RunEnd { reason, .. } => {
                 self.end_step();
                 if matches!(reason, EndReason::Refused { .. }) {
-                    self.transcript.refuse_tail();
+                    self.transcript.refuse_run();
                 }
                 self.unfinished.run = None;
                 self.unfinished.last_end = Some(reason.clone());

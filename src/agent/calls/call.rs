@@ -139,7 +139,7 @@ impl Call {
         limits: &Limits,
     ) -> Checked {
         let call = &self.call;
-        if earlier.latest_calls().any(|other| is_duplicate(other, call)) {
+        if earlier.calls_of_run().any(|other| is_duplicate(other, call)) {
             return Checked::Bad(error::duplicate_call(&call.name));
         }
         let Some(tool) = &self.tool else {

@@ -24,10 +24,7 @@ impl Run {
             let id = prompt.id.take().unwrap_or_else(|| MessageId(self.mint.mint()));
             UserMessage::of(id, prompt)
         });
-        match &message {
-            Some(message) => self.transcript.push(Message::User(message.clone())),
-            None => self.transcript.supersede_tail(),
-        }
+        self.transcript.begin(message.clone(), self.last_end.as_ref());
         self.save(Entry::RunStart { run: run.clone(), at: self.at, message: message.clone() });
         self.event(Event::RunStart { run: run.clone(), message });
         let mut active = Active::new(run, Spent::default());

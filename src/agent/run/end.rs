@@ -84,7 +84,7 @@ impl Run {
         self.phase = Phase::Idle;
         self.last_end = Some(reason.clone());
         if matches!(reason, EndReason::Refused { .. }) {
-            self.transcript.refuse_tail();
+            self.transcript.refuse_run();
         }
         self.state.drop_lifetimes(|lifetime| lifetime == Lifetime::Temp);
         self.event(Event::Usage { step: Usage::default(), run: active.usage });
