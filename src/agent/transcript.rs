@@ -161,11 +161,11 @@ impl Transcript {
         self.messages.push(message);
     }
 
-    /// A run begins: with what the user says, with what jobs came to where the last one was complete, or for another try.
-    /// Then what broke off at the end stays visible and is no longer sent; what was refused is.
-    pub(super) fn begin(&mut self, said: Option<UserMessage>, last_end: Option<&EndReason>) {
-        let goes_on = said.is_none() && last_end != Some(&EndReason::Completed);
-        if !goes_on {
+    /// A run begins. What the user says, or a job that has ended, starts one of its own. Anything else tries the last one
+    /// again: an answer that broke off stays visible and is not sent, and what was refused is sent.
+    pub(super) fn begin(&mut self, said: Option<UserMessage>) {
+        let is_own = said.is_some() || matches!(self.messages.last(), Some(Message::Job { .. }));
+        if is_own {
             self.run_from = Some(self.messages.len());
             return self.messages.extend(said.map(Message::User));
         }
@@ -187,10 +187,13 @@ impl Transcript {
         }
     }
 
-    /// The model refused to answer; what it was told beside what the user said stays.
+    /// The model refused to go on. What tools have done in the run stays, or they would be asked to do it again.
     pub(super) fn refuse_run(&mut self) {
-        let told = |message: &&Message| !matches!(message, Message::Job { .. } | Message::Notice { .. });
-        let ids: Vec<String> = self.of_run().iter().filter(told).map(|message| message.id().0.clone()).collect();
+        let done = self.of_run().iter().rposition(|message| matches!(message, Message::Tool(_)));
+        let refused = &self.of_run()[done.map_or(0, |at| at + 1)..];
+        let is_news = |message: &&Message| matches!(message, Message::Job { .. });
+        let ids: Vec<String> =
+            refused.iter().filter(|message| !is_news(message)).map(|message| message.id().0.clone()).collect();
         for id in ids {
             self.refused.add(id);
         }
@@ -323,9 +326,9 @@ impl Fold {
         match entry {
             Entry::RunStart { run, message, .. } => {
                 self.end_step();
-                let open = self.unfinished.run.replace(run.clone()).is_some();
+                self.unfinished.run = Some(run.clone());
                 (self.unfinished.step, self.unfinished.used) = (0, Usage::default());
-                self.transcript.begin(message.clone(), self.unfinished.last_end.as_ref().filter(|_| !open));
+                self.transcript.begin(message.clone());
             }
             Entry::Part { message, part } => {
                 if self.draft.as_ref().is_none_or(|draft| draft.id != *message) {

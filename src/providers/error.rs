@@ -36,9 +36,7 @@ pub fn of_answer(status: u16, advice: RetryAdvice, body: &str) -> ModelError {
         Some(ModelError::new(ModelErrorKind::from_status(status), words))
     });
     let retry_after_ms = advice.after_ms.or_else(|| told.as_ref().and_then(|error| error.retry_after_ms));
-    // Anthropic names a time with each limit that a wait outlasts.
-    let timeless = (status == 429 && retry_after_ms.is_none() && text(&body, "type") == Some("error")).then_some(false);
-    let retry = advice.retry.or_else(|| told.as_ref().and_then(|error| error.retry)).or(timeless);
+    let retry = advice.retry.or_else(|| told.as_ref().and_then(|error| error.retry));
     let of_key = matches!(&told, Some(error) if error.kind == Auth);
     let kind = if of_key { Auth } else { ModelErrorKind::from_status(status) };
     let message = match (status, told) {

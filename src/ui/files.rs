@@ -81,13 +81,19 @@ pub(super) fn chosen_files(app: &App, area: Place) -> AnyView {
                 })
                 .child("×");
             // Another model may have been chosen since.
-            let refused = (!file.is_one_of(&takes)).then(|| node("strong").child(" not for this model"));
-            let name = node("span").attr("title", file.name.as_str()).child(words::of_file(&file)).child(refused);
-            node("li").child(name).child(remove)
+            let refused = (!file.is_one_of(&takes)).then(|| node("strong").child("not for this model"));
+            let name = node("span").attr("title", file.name.as_str()).child(words::of_file(&file));
+            node("li").child(name).child(refused).child(remove)
         };
         let list: Vec<Node> = files.into_iter().enumerate().map(file).collect();
         node("ul").class("files").attr("aria-label", "Files that go with the message").child(list).view()
     })
+}
+
+/// Whether what is dragged is files, as far as the browser says before they are dropped.
+pub(super) fn brings_files(event: &Event) -> bool {
+    let carrier = js_sys::Reflect::get(event, &"dataTransfer".into()).ok().filter(JsValue::is_object);
+    carrier.is_some_and(|carrier| carrier.unchecked_ref::<DataTransfer>().types().includes(&"Files".into(), 0))
 }
 
 /// Takes the files of a paste or a drop; `false` where there are none, or where they are only another view of a text.

@@ -1,13 +1,13 @@
 //! Keeps the end of a thread in sight for as long as the user does not look elsewhere. Knows nothing of what is in it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{HtmlElement, ResizeObserver};
+use web_sys::{Element, HtmlElement, ResizeObserver};
 
 use crate::ui::live::Live;
 use crate::ui::node::Place;
@@ -24,18 +24,20 @@ pub(super) struct Follow {
     pub(super) at_end: Live<bool>,
     // Where the scroller stood when it was looked at last.
     top: Arc<AtomicI32>,
+    // Whether the user is about to open or to close something: what grows then is what they want to see.
+    unfolds: Arc<AtomicBool>,
 }
 
 impl Follow {
     /// Begins at the end. Whatever grows or shrinks, the thread or the room for it, the end stays in sight.
     pub(super) fn new() -> Self {
         let (scroller, content) = (Place::new(), Place::new());
-        let follow = Self { scroller, content, at_end: Live::new(true), top: Arc::default() };
+        let follow = Self { scroller, content, at_end: Live::new(true), top: Arc::default(), unfolds: Arc::default() };
         let watched = follow.clone();
         Effect::new(move |_: Option<()>| {
             let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else { return };
             let follow = watched.clone();
-            let resized = Closure::<dyn FnMut()>::new(move || follow.now());
+            let resized = Closure::<dyn FnMut()>::new(move || follow.resized());
             let Ok(observer) = ResizeObserver::new(resized.as_ref().unchecked_ref()) else { return };
             observer.observe(&scroller);
             observer.observe(&content);
@@ -50,8 +52,24 @@ impl Follow {
         let Some(element) = self.element() else { return };
         let top = element.scroll_top();
         let before = self.top.swap(top, Ordering::Relaxed);
-        let left = element.scroll_height() - top - element.client_height();
-        let at_end = left < NEAR_END || (self.at_end.now() && top >= before);
+        let at_end = left(&element) < NEAR_END || (self.at_end.now() && top >= before);
+        if at_end != self.at_end.now() {
+            self.at_end.set(at_end);
+        }
+    }
+
+    /// Something in the content was clicked.
+    pub(super) fn clicked(&self, target: &Element) {
+        if matches!(target.closest("summary"), Ok(Some(_))) {
+            self.unfolds.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn resized(&self) {
+        if !self.unfolds.swap(false, Ordering::Relaxed) {
+            return self.now();
+        }
+        let at_end = self.element().is_some_and(|element| left(&element) < NEAR_END);
         if at_end != self.at_end.now() {
             self.at_end.set(at_end);
         }
@@ -68,10 +86,16 @@ impl Follow {
     fn now(&self) {
         if let Some(element) = self.element().filter(|_| self.at_end.now()) {
             element.set_scroll_top(element.scroll_height());
+            self.top.store(element.scroll_top(), Ordering::Relaxed);
         }
     }
 
     fn element(&self) -> Option<HtmlElement> {
         self.scroller.try_get_untracked().flatten()?.dyn_into().ok()
     }
+}
+
+// How far the end is out of sight.
+fn left(element: &HtmlElement) -> i32 {
+    element.scroll_height() - element.scroll_top() - element.client_height()
 }

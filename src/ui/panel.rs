@@ -4,15 +4,15 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlSelectElement, KeyboardEvent};
+use web_sys::{HtmlSelectElement, KeyboardEvent, MouseEvent, Node};
 
 use crate::browser::ModelInfo;
 use crate::ui::announce::announcer;
 use crate::ui::banner::banner;
 use crate::ui::composer::{composer, to_composer};
-use crate::ui::files::take_from;
+use crate::ui::files::{brings_files, take_from};
 use crate::ui::live::Live;
-use crate::ui::node::{Child, Node, Place, live, live_text, node};
+use crate::ui::node::{self, Child, Place, live, live_text, node};
 use crate::ui::transcript::transcript;
 use crate::ui::{App, words};
 
@@ -24,15 +24,15 @@ pub const STYLE: &str = include_str!("panel.css");
 pub fn Panel(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> AnyView {
     let usage = app.store.usage.clone();
     let (keyed, dropped) = (app.clone(), app.clone());
-    // Of the elements that something is dragged over, how many it has not left.
-    let over = Live::new(0_i32);
+    let (dragged, over) = (app.clone(), Live::new(false));
     let (enters, leaves, drops, shows) = (over.clone(), over.clone(), over.clone(), over);
-    let class = move || Some(if shows.get() > 0 { "panel dropping" } else { "panel" }.to_owned());
+    let class = move || Some(if shows.get() { "panel dropping" } else { "panel" }.to_owned());
     node("section")
         .live_attr("class", class)
         .attr("part", "panel")
         .on("keydown", move |event| {
-            let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
+            // While an input method composes, Escape belongs to it.
+            let key = event.dyn_ref::<KeyboardEvent>().filter(|event| !event.is_composing()).map(KeyboardEvent::key);
             if key.as_deref() == Some("Escape") && !event.default_prevented() && keyed.store.running.now() {
                 event.prevent_default();
                 keyed.stop();
@@ -40,10 +40,21 @@ pub fn Panel(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Any
         })
         // Only where a drop is allowed does one come. What is not taken the browser would open in place of the page.
         .on("dragover", |event| event.prevent_default())
-        .on("dragenter", move |_| enters.update(|over| *over += 1))
-        .on("dragleave", move |_| leaves.update(|over| *over -= 1))
+        .on("dragenter", move |event| {
+            if !enters.now() && brings_files(&event) && !dragged.store.model_now().files.is_empty() {
+                enters.set(true);
+            }
+        })
+        .on("dragleave", move |event| {
+            let panel = event.current_target().and_then(|panel| panel.dyn_into::<Node>().ok());
+            let to = event.dyn_ref::<MouseEvent>().and_then(MouseEvent::related_target);
+            let to = to.and_then(|to| to.dyn_into::<Node>().ok());
+            if leaves.now() && !panel.is_some_and(|panel| panel.contains(to.as_ref())) {
+                leaves.set(false);
+            }
+        })
         .on("drop", move |event| {
-            drops.set(0);
+            drops.set(false);
             if take_from(&dropped, &event) {
                 event.prevent_default();
             }
@@ -69,7 +80,7 @@ fn key(_: &App) -> AnyView {
     ().into_any()
 }
 
-fn top(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Node {
+fn top(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> node::Node {
     let renew = app.clone();
     let close = close.map(|close| {
         quiet_button("close", "quiet close")
@@ -107,7 +118,7 @@ fn models(app: &App) -> AnyView {
             let option = node("option").attr("value", model.name.as_str()).child(model.label);
             if model.name == asked.name { option.attr("selected", "") } else { option }
         };
-        let options: Vec<Node> = models.into_iter().map(option).collect();
+        let options: Vec<node::Node> = models.into_iter().map(option).collect();
         let (chosen, place, store) = (app.clone(), Place::new(), app.store.clone());
         // What the page says is shown, too; of a model that is not there, no choice.
         Effect::new(move |_: Option<()>| {
@@ -134,6 +145,6 @@ fn models(app: &App) -> AnyView {
     })
 }
 
-fn quiet_button(part: &str, class: &str) -> Node {
+fn quiet_button(part: &str, class: &str) -> node::Node {
     node("button").attr("type", "button").class(class).attr("part", part)
 }

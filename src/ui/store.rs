@@ -60,6 +60,8 @@ pub struct Store {
     pub files: Live<Vec<Attachment>>,
     /// How many more are being read.
     pub reading: Live<usize>,
+    /// Counts up where other threads are there for the user than before.
+    pub shelf: Live<u32>,
     /// The tools, for their labels.
     pub registry: Live<Arc<Registry>>,
     /// Whether the model was asked and has said nothing yet.
@@ -150,6 +152,7 @@ impl Store {
             wants_key: Live::new(None),
             files: Live::new(Vec::new()),
             reading: Live::new(0),
+            shelf: Live::new(0),
             registry: Live::new(Arc::default()),
             waiting: Live::new(false),
             language: Live::new(String::new()),

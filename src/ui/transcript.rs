@@ -8,7 +8,7 @@ use leptos::mount::{UnmountHandle, mount_to};
 use leptos::prelude::*;
 use leptos::tachys::view::any_view::AnyViewState;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, Event, HtmlElement};
+use web_sys::{Element, HtmlElement};
 
 use crate::browser::ThreadInfo;
 use crate::protocol::{Attachment, MessageStatus, UserMessage};
@@ -24,7 +24,7 @@ use crate::ui::{App, Item, Store, TextItem, frame, words};
 pub(super) fn transcript(app: &App) -> Node {
     let follow = Follow::new();
     go_to_what_is_said(&app.store, follow.clone());
-    let (shown, scrolled, place) = (app.clone(), follow.clone(), follow.scroller);
+    let (shown, scrolled, clicked, place) = (app.clone(), follow.clone(), follow.clone(), follow.scroller);
     let list = list(&app.store, move |item| view_of(&shown, item));
     let content = node("div")
         .class("content")
@@ -41,7 +41,11 @@ pub(super) fn transcript(app: &App) -> Node {
         .attr("aria-label", "Conversation")
         .place(place)
         .on("scroll", move |_| scrolled.look())
-        .on("click", |event| copy_code(&event))
+        .on("click", move |event| {
+            let Some(target) = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok()) else { return };
+            clicked.clicked(&target);
+            copy_code(target);
+        })
         .child(content);
     node("div").class("conversation").child(scroller).child(latest(follow))
 }
@@ -286,6 +290,11 @@ fn others(app: &App) -> Live<Vec<ThreadInfo>> {
     let (app, others) = (app.clone(), Live::new(Vec::new()));
     let found = others.clone();
     Effect::new(move |_: Option<()>| {
+        // Whose they are, and which there are, may have changed.
+        let asked = app.store.shelf.get();
+        if found.peek(|found| !found.is_empty()) {
+            found.set(Vec::new());
+        }
         if app.store.items.with(|items| !items.is_empty()) || app.store.opening.get() {
             return;
         }
@@ -295,7 +304,9 @@ fn others(app: &App) -> Live<Vec<ThreadInfo>> {
             let now = app.thread();
             threads.retain(|thread| thread.id != now && !thread.title.is_empty());
             threads.truncate(OTHERS);
-            found.set(threads);
+            if asked == app.store.shelf.now() {
+                found.set(threads);
+            }
         });
     });
     others
@@ -330,8 +341,7 @@ fn suggestion(app: &App, words: String) -> Node {
 }
 
 // One listener for the copy buttons of all code blocks.
-fn copy_code(event: &Event) {
-    let Some(target) = event.target().and_then(|target| target.dyn_into::<HtmlElement>().ok()) else { return };
+fn copy_code(target: HtmlElement) {
     if !target.class_list().contains("copy") {
         return;
     }

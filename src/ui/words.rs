@@ -38,8 +38,8 @@ pub(super) fn of_end(reason: &EndReason) -> String {
         EndReason::Refused { why } => {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
             format!(
-                "The model, or a filter of its provider, did not go on{why}. Your last message is not sent to it again with \
-                 the next one: say it in other words."
+                "The model, or a filter of its provider, did not go on{why}. What it refused is not sent to it again with \
+                 your next message: say it in other words."
             )
         }
         EndReason::OutputMismatch { why } => format!("The answer has not the form that was asked for. {why}"),

@@ -113,7 +113,7 @@ journey('a new conversation offers the way back to earlier ones', {}, async ({ p
   assert.equal(await page.getByText('Earlier conversations:').count(), 0);
 });
 
-journey('what has come of an answer stays when the page is loaded again, or another tab takes over', { pace: 1 }, async ({ page, hand, gateway, context }) => {
+journey('what has come of an answer stays when another tab takes over, and when that one is loaded again', { pace: 1 }, async ({ page, hand, gateway, context }) => {
   await hand.open();
   await hand.say('write a long answer');
   const first = 'A long answer, to watch one arrive';

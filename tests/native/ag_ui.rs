@@ -581,7 +581,6 @@ fn what_is_encoded_is_decoded_again() {
     ];
     for events in scripts {
         let mut expected = words(&events);
-        // What was read is said as soon as it is known.
         expected.retain(|word| word != "text ");
         assert_eq!(whole_and_in_pieces(encode(events).as_bytes(), decode), expected);
     }

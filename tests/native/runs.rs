@@ -525,6 +525,30 @@ fn what_a_model_refused_runs_nothing_and_is_not_sent_again_unless_it_is_asked_fo
 }
 
 #[test]
+fn what_tools_did_before_a_refusal_is_remembered() {
+    let mut world = Loop::asked();
+    world.step(&[("a", "weather_read", OSLO)]);
+    world.works("weather_read", &fine());
+    world.words("Well");
+    world.model(ModelEvent::Finish(FinishReason::Refused(String::new())));
+    for reloads in 0..2 {
+        world.user("In other words.");
+        let sent = &world.requests.last().unwrap().messages;
+        let kinds: Vec<&str> = sent
+            .iter()
+            .map(|message| match message {
+                Message::User(_) => "user",
+                Message::Assistant(_) => "assistant",
+                _ => "tool",
+            })
+            .collect();
+        assert_eq!(kinds, [&["user", "assistant", "tool"][..], &["user"].repeat(reloads + 1)].concat());
+        world.stop();
+        world.reload();
+    }
+}
+
+#[test]
 fn a_model_error_keeps_the_words_and_retry_asks_again() {
     let mut world = Loop::asked();
     world.words("It is");

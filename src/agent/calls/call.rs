@@ -318,8 +318,8 @@ impl Call {
     }
 }
 
-// A call is known by the model's id, as long as the user has said nothing new. A server that numbers the calls of each step
-// from 0 gives the same id to another call, which shows in its tool or arguments.
+// A call is known by the model's id, within its run. A server that numbers the calls of each step from 0 gives the same id
+// to another call, which shows in its tool or arguments.
 fn is_duplicate(earlier: &ToolCall, call: &ToolCall) -> bool {
     call.wire_id.is_some()
         && earlier.id != call.id

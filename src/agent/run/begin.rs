@@ -7,9 +7,7 @@ use crate::agent::limits::Spent;
 use crate::agent::run::{Active, Phase, Run};
 use crate::agent::stream::Stream;
 use crate::agent::{ARTIFACTS, Output};
-use crate::protocol::{
-    EndReason, Entry, Event, Lifetime, Message, MessageId, ModelRequest, Prompt, RunId, Usage, UserMessage,
-};
+use crate::protocol::{EndReason, Entry, Event, Lifetime, MessageId, ModelRequest, Prompt, RunId, Usage, UserMessage};
 use crate::tools::Resolved;
 
 impl Run {
@@ -24,7 +22,7 @@ impl Run {
             let id = prompt.id.take().unwrap_or_else(|| MessageId(self.mint.mint()));
             UserMessage::of(id, prompt)
         });
-        self.transcript.begin(message.clone(), self.last_end.as_ref());
+        self.transcript.begin(message.clone());
         self.save(Entry::RunStart { run: run.clone(), at: self.at, message: message.clone() });
         self.event(Event::RunStart { run: run.clone(), message });
         let mut active = Active::new(run, Spent::default());

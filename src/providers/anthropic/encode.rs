@@ -117,7 +117,11 @@ fn leave_out_unfinished(messages: &mut Vec<Value>) {
             content.retain(|block| !unfinished(block));
         }
     }
-    messages.retain(|message| message["content"] != json!([]));
+    // Thoughts alone are no answer.
+    messages.retain(|message| {
+        message["role"] != "assistant"
+            || message["content"].as_array().is_some_and(|content| !content.iter().all(is_thought))
+    });
 }
 
 fn is_paused(message: &Value) -> bool {

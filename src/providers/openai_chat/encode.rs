@@ -47,8 +47,8 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
             out.push(json!({ "role": "assistant", "content": NO_ANSWER }));
         }
         match turn {
-            Turn::User(said) => say(&content(said, to)?, &mut out),
-            Turn::Told(words) => say(&Value::from(words), &mut out),
+            Turn::User(said) => say(content(said, to)?, &mut out),
+            Turn::Told(words) => say(Value::from(words), &mut out),
             Turn::Answer(answer, settled) => {
                 let ids = ids.take_all(&settled, to.names);
                 let (first, first_ids) = (&settled[..settled.len().min(MAX_CALLS)], &ids[..ids.len().min(MAX_CALLS)]);
@@ -71,14 +71,21 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
 }
 
 // What the user says twice in a row is one message: templates of local models want the two to take turns.
-fn say(content: &Value, out: &mut Vec<Value>) {
-    if let (Some(last), Some(more)) = (out.last_mut().filter(|last| last["role"] == "user"), content.as_str())
-        && let Value::String(words) = &mut last["content"]
-    {
-        words.push_str("\n\n");
-        return words.push_str(more);
+fn say(content: Value, out: &mut Vec<Value>) {
+    let Some(last) = out.last_mut().filter(|last| last["role"] == "user") else {
+        return out.push(json!({ "role": "user", "content": content }));
+    };
+    last["content"] = match (last["content"].take(), content) {
+        (Value::String(words), Value::String(more)) => Value::from(format!("{words}\n\n{more}")),
+        (before, more) => [before, more].into_iter().flat_map(parts).collect(),
+    };
+}
+
+fn parts(content: Value) -> Vec<Value> {
+    match content {
+        Value::Array(parts) => parts,
+        words => vec![json!({ "type": "text", "text": words })],
     }
-    out.push(json!({ "role": "user", "content": content }));
 }
 
 fn results(settled: &[Settled<'_>], ids: &[String], out: &mut Vec<Value>) {

@@ -282,6 +282,7 @@ impl App {
         self.inner.page.services.user_is_stated.set(true);
         let now = self.inner.page.services.user_id();
         if now != before {
+            self.store.shelf.update(|shelf| *shelf += 1);
             self.handle().forget_grants();
             // What one user has chosen to send, and their key, are not the next one's.
             self.store.files.set(Vec::new());

@@ -105,6 +105,7 @@ impl App {
         } else {
             Shelf::new(&self.inner.page.database).delete(&id).await
         };
+        self.store.shelf.update(|shelf| *shelf += 1);
         if let (Ok(()), Some(elsewhere)) = (&deleted, elsewhere) {
             elsewhere.post(&PageWord::Deleted);
         }

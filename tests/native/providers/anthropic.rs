@@ -532,6 +532,13 @@ fn a_tool_of_the_server_that_was_stopped_is_left_out_unless_it_goes_on() {
     assert_eq!(kinds(&later), ["server_tool_use", "text"], "the server goes on with it");
     later.messages.push(user("And tomorrow?"));
     assert_eq!(kinds(&later), ["text"], "nobody has its result");
+    let asked = request(vec![user("Weather?")]);
+    let answer = kept(&target(VENDOR), &asked, &fixture("providers/anthropic/server_tool_thought_stopped.sse"));
+    let mut later = asked;
+    later.messages.extend([Message::Assistant(answer), user("And tomorrow?")]);
+    let roles: Vec<Value> =
+        body(VENDOR, &later)["messages"].as_array().unwrap().iter().map(|one| one["role"].clone()).collect();
+    assert_eq!(roles, ["user", "user"], "thoughts alone are no answer");
 }
 
 #[test]
@@ -548,5 +555,6 @@ fn a_thread_of_another_model_is_answered_without_thinking_where_its_thoughts_are
     assert_eq!(thinking("adaptive", &foreign), "adaptive");
     let mut said_more = foreign;
     said_more.messages.push(user("Thanks."));
+    assert_eq!(thinking("enabled", &said_more), Value::Null, "the results and the words are one message");
     assert_eq!(thinking("enabled", &request(vec![user("Hello.")])), "enabled");
 }

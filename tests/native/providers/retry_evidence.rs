@@ -137,13 +137,7 @@ fn a_body_says_what_its_head_left_out() {
 }
 
 #[test]
-fn a_limit_of_anthropics_without_a_time_is_no_matter_of_waiting() {
-    let limited = json!({ "type": "error", "error": { "type": "rate_limit_error", "message": "m" } }).to_string();
-    let told = |retry, after_ms, body: &str| of_answer(429, RetryAdvice { retry, after_ms }, body).retry;
-    assert_eq!(told(None, None, &limited), Some(false));
-    assert_eq!(told(None, Some(9_000), &limited), None);
-    assert_eq!(told(Some(true), None, &limited), Some(true));
-    assert_eq!(told(None, None, r#"{"error":{"type":"rate_limit_error","message":"m"}}"#), None, "of another server");
+fn what_a_server_has_not_built_is_not_asked_for_again() {
     assert!(!of_answer(501, RetryAdvice::default(), "").is_retryable());
 }
 

@@ -80,9 +80,12 @@ impl Life {
                     },
                 }
             };
-            // Whoever has it next shows what has come of an answer, as this page does.
-            self.stopping.iter().for_each(Handle::rest);
-            let _ = driving.as_mut().now_or_never();
+            // Whoever has it next shows what has come of an answer, as this page does. Where the page is left there is no
+            // time for that, and a connection that is opened once more would keep it out of the browser's cache.
+            if matches!(next, Next::Follow(_)) {
+                self.stopping.iter().for_each(Handle::rest);
+                let _ = driving.as_mut().now_or_never();
+            }
             next
         };
         // What was said is written before another page reads it; a database that hangs holds nobody up.
