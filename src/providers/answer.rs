@@ -178,8 +178,8 @@ impl Answer {
 
     /// The end of a good answer.
     pub(super) fn finish(&mut self, reason: FinishReason) {
-        let whole = matches!(reason, FinishReason::Done | FinishReason::Calls | FinishReason::Paused);
-        if !whole
+        let cut = matches!(reason, FinishReason::Length | FinishReason::Refused(_));
+        if cut
             && self.calls_last
             && let Some(slot) = self.calls.len().checked_sub(1)
             && self.calls[slot].empty

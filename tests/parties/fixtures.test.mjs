@@ -49,14 +49,14 @@ const READABLE = {
 const NO_INDEX = { why: 'the SDK wants an index at each call; Ollama before 0.4.7 and Gemini have none', theirs: { error: /invalid tool call index/ } };
 const NO_CHOICES = { why: 'the SDK knows an error by its field "error" at the top of an object alone; it throws, but for want of choices', theirs: { error: /choices is not iterable/ } };
 
+const REFUSED_OF = (id) => ({ why: 'to the SDK a call that a filter cut off before its first letter has no arguments, and would be run; to us it is none', theirs: { calls: [{ id, name: 'get_weather', arguments: {} }], finish: 'refused' } });
 const HANDED_ON = (finish) => ({ why: 'the SDK hands the reason on; for us no answer is an error, in words', theirs: { calls: [], finish } });
 const UNSEEN = { why: 'the SDK wants each item and each place announced', theirs: { error: /missing output|non-empty|Unhandled/ } };
 
 const DIFFERS = {
   'anthropic/max_tokens_cut_tool.sse': { why: 'the SDK makes arguments of what was cut', theirs: { finish: 'length', calls: [{ id: 'toolu_a', name: 'get_weather', arguments: { city: 'Oslo' } }, { id: 'toolu_b', name: 'get_weather', arguments: {} }] } },
   'anthropic/max_tokens_no_args.sse': { why: 'to the SDK a call whose arguments were cut off before their first letter has none, and would be run', theirs: { calls: [{ id: 'toolu_a', name: 'get_weather', arguments: {} }] } },
-  'anthropic/refusal.sse': HANDED_ON('refused'),
-  'gemini/blocked_answer.sse': HANDED_ON('refused'),
+  'anthropic/refusal_call.sse': REFUSED_OF('toolu_a'),
   'gemini/blocked_prompt.sse': HANDED_ON(null),
   'gemini/malformed.sse': HANDED_ON('MALFORMED_FUNCTION_CALL'),
   'gemini/nameless_call.sse': { why: 'the SDK hands parts on as they came: later arguments are calls without a name', many: 4 },
@@ -73,6 +73,10 @@ const DIFFERS = {
   'openai_responses/no_places.sse': { why: 'the SDK goes by places alone', theirs: { error: true } },
   'openai_responses/unknown_items.sse': UNSEEN,
   'openai_chat/args_cut_eof.sse': { why: 'the SDK says by an error that the stream was cut', theirs: { error: /missing finish_reason/ } },
+  'openai_chat/done_in_call.sse': { why: 'the SDK says by an error that the stream was cut', theirs: { error: /missing finish_reason/ } },
+  'openai_chat/filtered_call.sse': REFUSED_OF('call_a'),
+  'openai_chat/out_of_resource.sse': HANDED_ON('insufficient_system_resource'),
+  'openai_chat/same_index_no_ids.sse': { why: 'the SDK wants a type at each call', theirs: { error: /missing `type`/ } },
   'openai_chat/extra_content.sse': NO_INDEX,
   'openai_chat/mistral_parts.sse': { why: 'the SDK makes a text of a list of parts', theirs: { text: '[object Object][object Object]' } },
   'openai_chat/reasoning_details.sse': { why: 'the SDK knows no thoughts', theirs: { text: 'Checking.', reasoning: '' } },

@@ -30,9 +30,15 @@ const APIS = {
   },
   openai_responses: {
     ours: (body) => body.input.filter((item) => item.role !== 'user' && item.type !== 'function_call_output'),
-    // Thoughts go back by what is encrypted of them, and not as the last of an answer.
+    // Thoughts go back by what is encrypted of them, and not as the last of an answer; what stands behind one that can not
+    // goes without its id, which is refused there (the SDK sends it).
     theirs: (items) => {
-      const list = items.filter((item) => item.type !== 'reasoning' || item.encrypted_content);
+      let lost = false;
+      const kept = items.map((item) => {
+        lost ||= item.type === 'reasoning' && !item.encrypted_content;
+        return lost && /^(message|function_call)$/.test(item.type) ? { ...item, id: undefined } : item;
+      });
+      const list = kept.filter((item) => item.type !== 'reasoning' || item.encrypted_content);
       while (list.at(-1)?.type === 'reasoning') list.pop();
       return list;
     },

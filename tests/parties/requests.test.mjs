@@ -85,7 +85,7 @@ async function bodies(vendor) {
   const api = TYPES[vendor] === CHAT ? 'openai_chat' : vendor;
   for (const one of COMPOSED.filter((one) => one.api === api && !one.todo)) {
     const said = await read(vendor, one.bytes);
-    if (said.error || !said.finish) continue;
+    if (said.error || !said.finish || !said.messages) continue;
     const asked = user('Weather and time in Oslo?');
     await add(`after ${one.name}`, request([asked, ...said.messages, ...results(said), user('And in Rome?')]));
   }

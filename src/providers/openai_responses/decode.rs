@@ -12,6 +12,9 @@ use crate::providers::json::{Json, at, count, field, list, rest, text};
 #[derive(Debug, Default)]
 pub(in crate::providers) struct Responses {
     items: Vec<Item>,
+    /// Whether a thought can not go back: an item by its id wants the thought that led to it, so what comes behind goes
+    /// without its id.
+    lost: bool,
 }
 
 #[derive(Debug)]
@@ -115,17 +118,20 @@ impl Responses {
     fn close(&mut self, place: Place<'_>, item: &Json<'_>, answer: &mut Answer) {
         let at = self.find(place).filter(|at| !self.items[*at].done);
         let at = at.unwrap_or_else(|| self.open(place, item, answer));
+        let thought = matches!(self.items[at].kind, Kind::Reasoning { .. });
+        self.lost |= thought && text(item, "encrypted_content").is_none();
+        let id = if self.lost { "id" } else { "" };
         let known = &mut self.items[at];
         known.done = true;
         match &mut known.kind {
-            Kind::Message { said } => close_message(item, said, answer),
+            Kind::Message { said } => close_message(item, said, id, answer),
             Kind::Reasoning { words } => close_reasoning(item, *words, answer),
             Kind::Call { slot, arguments } => {
                 end_arguments(*slot, arguments, text(item, "arguments").unwrap_or_default(), answer);
                 if answer.is_over() {
                     return;
                 }
-                if let Some(more) = rest(item, &["type", "call_id", "name", "arguments"]) {
+                if let Some(more) = rest(item, &["type", "call_id", "name", "arguments", id]) {
                     answer.seal_call(*slot, &more);
                 }
                 answer.close_call(*slot);
@@ -238,7 +244,7 @@ fn end_arguments(slot: usize, streamed: &mut String, whole: &str, answer: &mut A
     }
 }
 
-fn close_message(item: &Json<'_>, said: &str, answer: &mut Answer) {
+fn close_message(item: &Json<'_>, said: &str, id: &str, answer: &mut Answer) {
     let content = list(item, "content");
     let whole: String =
         content.iter().filter_map(|part| text(part, "text").or_else(|| text(part, "refusal"))).collect();
@@ -253,8 +259,9 @@ fn close_message(item: &Json<'_>, said: &str, answer: &mut Answer) {
     };
     // What our view does not hold: the item's own fields, or all of it.
     let sealed = match content {
-        [one] if plain(one) && more.is_some() => rest(item, &["type", "role", "content"]),
-        _ => Some(item.to_string()),
+        [one] if plain(one) && more.is_some() => rest(item, &["type", "role", "content", id]),
+        _ if id.is_empty() => Some(item.to_string()),
+        _ => rest(item, &[id]),
     };
     if let Some(sealed) = sealed {
         answer.seal_text(&sealed);

@@ -87,19 +87,10 @@ fn file_part(file: &Attachment) -> Value {
 
 fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut Vec<Value>) {
     let mut ids = ids.iter();
-    // An item by its id wants the thought that led to it: one without goes without its id, too.
-    let mut led_to = false;
-    let unseal = |value: Option<&str>, led_to: bool| {
-        let mut sealed = open(value, to.route)?;
-        if !led_to {
-            sealed.remove("id");
-        }
-        Some(sealed)
-    };
     for part in &answer.parts {
         match part {
             Part::Text { text, encrypted_value } => {
-                let sealed = unseal(encrypted_value.as_deref(), led_to).unwrap_or_default();
+                let sealed = open(encrypted_value.as_deref(), to.route).unwrap_or_default();
                 if text.is_empty() && sealed.is_empty() {
                     continue;
                 }
@@ -114,7 +105,6 @@ fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut 
             }
             Part::Reasoning { encrypted_value, .. } => {
                 if let Some(sealed) = open(encrypted_value.as_deref(), to.route) {
-                    led_to |= sealed.get("type").is_some_and(|kind| kind == "reasoning");
                     out.push(Value::Object(sealed));
                 }
             }
@@ -124,7 +114,7 @@ fn items(answer: &AssistantMessage, ids: &[String], to: &Writing<'_>, out: &mut 
                     "type": "function_call", "call_id": id, "name": to.names.wire(&call.name),
                     "arguments": arguments_text(&call.arguments),
                 });
-                put(&mut item, unseal(call.encrypted_value.as_deref(), led_to).unwrap_or_default());
+                put(&mut item, open(call.encrypted_value.as_deref(), to.route).unwrap_or_default());
                 out.push(item);
             }
         }

@@ -148,11 +148,11 @@ fn items_count_wherever_they_come_whole() {
     );
     back(
         "undone_items",
-        &json!([{"content":[{"annotations":[],"text":"Hi.","type":"output_text"}],"role":"assistant","type":"message"},{"arguments":"{\"city\":\"Oslo\"}","call_id":"call_a","name":"get_weather","status":"completed","type":"function_call"}]),
+        &json!([{"content":[{"annotations":[],"text":"Hi.","type":"output_text"}],"role":"assistant","type":"message"},{"arguments":"{\"city\":\"Oslo\"}","call_id":"call_a","id":"fc_1","name":"get_weather","status":"completed","type":"function_call"}]),
     );
     back(
         "no_places",
-        &json!([{"arguments":"{\"city\":\"Oslo\"}","call_id":"call_a","name":"get_weather","status":"completed","type":"function_call"},{"arguments":"{\"zone\":\"x\"}","call_id":"call_b","name":"get_time","status":"completed","type":"function_call"}]),
+        &json!([{"arguments":"{\"city\":\"Oslo\"}","call_id":"call_a","id":"fc_1","name":"get_weather","status":"completed","type":"function_call"},{"arguments":"{\"zone\":\"x\"}","call_id":"call_b","id":"fc_2","name":"get_time","status":"completed","type":"function_call"}]),
     );
 }
 
@@ -203,15 +203,15 @@ fn the_end_of_an_item_adds_what_its_pieces_left_out() {
     );
     back(
         "arguments_at_the_end",
-        &json!([{"arguments":"{\"city\":\"Oslo\"}","call_id":"call_a","name":"get_weather","status":"completed","type":"function_call"}]),
+        &json!([{"arguments":"{\"city\":\"Oslo\"}","call_id":"call_a","id":"fc_1","name":"get_weather","status":"completed","type":"function_call"}]),
     );
     back(
         "arguments_spaced",
-        &json!([{"arguments":"{\"city\": \"Oslo\"}","call_id":"call_a","name":"get_weather","status":"completed","type":"function_call"}]),
+        &json!([{"arguments":"{\"city\": \"Oslo\"}","call_id":"call_a","id":"fc_1","name":"get_weather","status":"completed","type":"function_call"}]),
     );
     back(
         "text_goes_on",
-        &json!([{"content":[{"annotations":[],"text":"Hi there.","type":"output_text"}],"role":"assistant","status":"completed","type":"message"}]),
+        &json!([{"content":[{"annotations":[],"text":"Hi there.","type":"output_text"}],"id":"msg_1","role":"assistant","status":"completed","type":"message"}]),
     );
 }
 
@@ -263,7 +263,7 @@ fn an_answer_that_is_not_complete_says_so() {
     );
     back(
         "incomplete_call",
-        &json!([{"arguments":"{\"_raw\":\"{\\\"city\\\":\\\"Os\"}","call_id":"call_a","name":"get_weather","status":"incomplete","type":"function_call"}]),
+        &json!([{"arguments":"{\"_raw\":\"{\\\"city\\\":\\\"Os\"}","call_id":"call_a","id":"fc_1","name":"get_weather","status":"incomplete","type":"function_call"}]),
     );
 }
 
@@ -308,7 +308,7 @@ fn encrypted_thoughts_go_back_before_their_item_and_others_not_at_all() {
         &[
             "text+",
             "text Hi.",
-            r#"text sealed {"id":"msg_1","status":"completed"}"#,
+            r#"text sealed {"status":"completed"}"#,
             "text-",
             "usage 80 71 reasoning 40",
             "finish done",
@@ -375,15 +375,15 @@ fn what_is_more_than_words_goes_back_whole() {
     );
     back(
         "refusal",
-        &json!([{"content":[{"refusal":"I can not.","type":"refusal"}],"role":"assistant","status":"completed","type":"message"}]),
+        &json!([{"content":[{"refusal":"I can not.","type":"refusal"}],"id":"msg_1","role":"assistant","status":"completed","type":"message"}]),
     );
     back(
         "two_texts",
-        &json!([{"content":[{"annotations":[{"end_index":1,"start_index":0,"title":"x","type":"url_citation","url":"https://example.org"}],"text":"a","type":"output_text"},{"annotations":[],"text":"b","type":"output_text"}],"role":"assistant","status":"completed","type":"message"}]),
+        &json!([{"content":[{"annotations":[{"end_index":1,"start_index":0,"title":"x","type":"url_citation","url":"https://example.org"}],"text":"a","type":"output_text"},{"annotations":[],"text":"b","type":"output_text"}],"id":"msg_1","role":"assistant","status":"completed","type":"message"}]),
     );
     back(
         "unknown_items",
-        &json!([{"action":{"query":"oslo","type":"search"},"id":"ws_1","status":"completed","type":"web_search_call"},{"call_id":"call_c","id":"ctc_1","input":"ls","name":"shell","type":"custom_tool_call"},{"encrypted_content":"SEALED-c","id":"cmp_1","type":"compaction"},{"note":null,"seed":"SEALED-h","type":"hologram"},{"content":[{"annotations":[],"text":"Cold.","type":"output_text"}],"role":"assistant","status":"completed","type":"message"}]),
+        &json!([{"action":{"query":"oslo","type":"search"},"id":"ws_1","status":"completed","type":"web_search_call"},{"call_id":"call_c","id":"ctc_1","input":"ls","name":"shell","type":"custom_tool_call"},{"encrypted_content":"SEALED-c","id":"cmp_1","type":"compaction"},{"note":null,"seed":"SEALED-h","type":"hologram"},{"content":[{"annotations":[],"text":"Cold.","type":"output_text"}],"id":"msg_1","role":"assistant","status":"completed","type":"message"}]),
     );
 }
 

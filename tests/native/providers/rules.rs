@@ -338,11 +338,6 @@ fn responses(body: &Value, found: &mut Vec<String>) {
     let items = list(body, "input");
     let mut pairs = Pairs::new(false);
     for (at, item) in items.iter().enumerate() {
-        let spoken = |item: &&Value| item["role"] != "user" && text(item, "type") != "function_call_output";
-        let led_to = || items[..at].iter().rev().take_while(spoken).any(|item| text(item, "type") == "reasoning");
-        if matches!(text(item, "type"), "function_call" | "message") && item.get("id").is_some() && !led_to() {
-            found.push("an item comes by its id without the thought that led to it".to_owned());
-        }
         match text(item, "type") {
             "function_call" => {
                 pairs.call(text(item, "call_id"), |id| !id.is_empty() && id.len() <= 64, found);
