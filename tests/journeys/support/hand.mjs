@@ -129,8 +129,9 @@ export class Hand {
     return this.page.locator('page-hand').getByRole('button', { name, exact: true });
   }
 
-  /** The text of everything in the thread. */
+  /** The text of everything in the thread: what has just been put there has none before it is painted. */
   async words() {
+    await this.painted();
     return this.thread.innerText();
   }
 
