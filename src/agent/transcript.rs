@@ -20,7 +20,7 @@ pub struct Transcript {
     messages: Vec<Message>,
     // Arguments that the user changed before their call ran. A model's own words in the thread stay as they were.
     changed: Names<String>,
-    // Where the last run begins, and those before it that it tries again.
+    // Where the last run begins, and those before it that it tries again; `None` where that is before what is here.
     run_from: Option<usize>,
     // What a provider refused to answer, by message: shown, and not sent again.
     refused: Names,
@@ -199,9 +199,9 @@ impl Transcript {
         }
     }
 
-    // The messages of the last run, and of those before it that it tries again.
+    // The messages of the last run, and of those before it that it tries again, as far as they are here.
     fn of_run(&self) -> &[Message] {
-        self.run_from.and_then(|from| self.messages.get(from..)).unwrap_or_default()
+        self.messages.get(self.run_from.unwrap_or_default()..).unwrap_or_default()
     }
 
     /// Whether a model has something to answer: the thread does not end with a whole answer.
