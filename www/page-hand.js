@@ -280,8 +280,11 @@ class PageHand extends HTMLElement {
     const over = new AbortController();
     const heard = Promise.withResolvers();
     const hear = (what, work) => this.addEventListener(`pagehand-${what}`, ({ detail }) => work(detail), { signal: over.signal });
-    const give = (reason) => heard.reject(Object.assign(fault('no_output', `there is no answer of that form: ${failure?.message ?? reason}`), { reason, cause: failure }));
     let failure;
+    const give = (reason) => {
+      const error = fault('no_output', `there is no answer of that form: ${failure?.message ?? reason}`);
+      heard.reject(Object.assign(error, { reason, cause: failure }));
+    };
     let message;
     let run;
     let answer;

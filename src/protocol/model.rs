@@ -147,7 +147,8 @@ pub enum ModelEvent {
     Alive,
 }
 
-/// Why a model says it stopped. A hint for notices; the loop never decides by it.
+/// Why a model says it stopped. Whether there are calls the loop sees for itself; but it runs none behind a refusal, and asks
+/// again where the model paused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FinishReason {
     /// The answer is complete.

@@ -35,8 +35,8 @@ pub fn of_answer(status: u16, advice: RetryAdvice, body: &str) -> ModelError {
         let words = field(&body, "detail").and_then(words_in).or_else(|| words_in(field(&body, "message")?))?;
         Some(ModelError::new(ModelErrorKind::from_status(status), words))
     });
-    let retry_after_ms = advice.after_ms.or_else(|| told.as_ref().and_then(|error| error.retry_after_ms));
     let retry = advice.retry.or_else(|| told.as_ref().and_then(|error| error.retry));
+    let retry_after_ms = advice.after_ms.or_else(|| told.as_ref().and_then(|error| error.retry_after_ms));
     let of_key = matches!(&told, Some(error) if error.kind == Auth);
     let kind = if of_key { Auth } else { ModelErrorKind::from_status(status) };
     let message = match (status, told) {

@@ -85,6 +85,11 @@ const MIB: usize = 1024 * 1024;
 // What the servers' own documents name; a picture of another kind (HEIC, SVG, TIFF) is an error there.
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/gif"];
 const IMAGES: Media = Media { types: PICTURES, urls: &["image/*"], max_bytes: 20 * MIB };
+const IMAGES_AND_PDF: Media = Media {
+    types: &["image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf"],
+    urls: &["*"],
+    max_bytes: 20 * MIB,
+};
 const OPENAI_MEDIA: Media = Media {
     types: &[
         "image/png",
@@ -100,9 +105,20 @@ const OPENAI_MEDIA: Media = Media {
     max_bytes: 20 * MIB,
 };
 const LOCAL_IMAGES: Media = Media { types: PICTURES, urls: &[], max_bytes: 20 * MIB };
-const GEMINI_MEDIA: Media = Media { types: GEMINI_TYPES, urls: &["*"], max_bytes: 20 * MIB };
-const GEMINI_TYPES: &[&str] =
-    &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "audio/*", "video/*", "application/pdf"];
+const GEMINI_MEDIA: Media = Media {
+    types: &[
+        "image/png",
+        "image/jpeg",
+        "image/webp",
+        "image/heic",
+        "image/heif",
+        "audio/*",
+        "video/*",
+        "application/pdf",
+    ],
+    urls: &["*"],
+    max_bytes: 20 * MIB,
+};
 
 // What most servers that imitate OpenAI share.
 const COMPATIBLE: Vendor = Vendor {
@@ -139,11 +155,7 @@ static VENDORS: &[Vendor] = &[
         provider: Some("openai_responses"),
         call_ids: CallIds::Any(64),
         output: Output::Schema,
-        media: Media {
-            types: &["image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf"],
-            urls: &["*"],
-            max_bytes: 20 * MIB,
-        },
+        media: IMAGES_AND_PDF,
         ..COMPATIBLE
     },
     Vendor {
@@ -242,11 +254,7 @@ static VENDORS: &[Vendor] = &[
         label: "OpenRouter",
         url: Some("https://openrouter.ai/api/v1"),
         output: Output::SchemaWithoutTools,
-        media: Media {
-            types: &["image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf"],
-            urls: &["*"],
-            max_bytes: 20 * MIB,
-        },
+        media: IMAGES_AND_PDF,
         ..COMPATIBLE
     },
     Vendor {

@@ -52,10 +52,7 @@ impl Follow {
         let Some(element) = self.element() else { return };
         let top = element.scroll_top();
         let before = self.top.swap(top, Ordering::Relaxed);
-        let at_end = left(&element) < NEAR_END || (self.at_end.now() && top >= before);
-        if at_end != self.at_end.now() {
-            self.at_end.set(at_end);
-        }
+        self.stay(left(&element) < NEAR_END || (self.at_end.now() && top >= before));
     }
 
     /// Something in the content was clicked.
@@ -69,18 +66,20 @@ impl Follow {
         if !self.unfolds.swap(false, Ordering::Relaxed) {
             return self.now();
         }
-        let at_end = self.element().is_some_and(|element| left(&element) < NEAR_END);
-        if at_end != self.at_end.now() {
-            self.at_end.set(at_end);
-        }
+        self.stay(self.element().is_some_and(|element| left(&element) < NEAR_END));
     }
 
     /// Goes to the end, and stays there.
     pub(super) fn to_end(&self) {
-        if !self.at_end.now() {
-            self.at_end.set(true);
-        }
+        self.stay(true);
         self.now();
+    }
+
+    // Views are told of a change alone.
+    fn stay(&self, at_end: bool) {
+        if at_end != self.at_end.now() {
+            self.at_end.set(at_end);
+        }
     }
 
     fn now(&self) {

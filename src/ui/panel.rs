@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlSelectElement, KeyboardEvent, MouseEvent, Node};
+use web_sys::{HtmlSelectElement, KeyboardEvent, MouseEvent, Node as DomNode};
 
 use crate::browser::ModelInfo;
 use crate::ui::announce::announcer;
@@ -12,7 +12,7 @@ use crate::ui::banner::banner;
 use crate::ui::composer::{composer, to_composer};
 use crate::ui::files::{brings_files, take_from};
 use crate::ui::live::Live;
-use crate::ui::node::{self, Child, Place, live, live_text, node};
+use crate::ui::node::{Child, Node, Place, live, live_text, node};
 use crate::ui::transcript::transcript;
 use crate::ui::{App, words};
 
@@ -46,9 +46,9 @@ pub fn Panel(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Any
             }
         })
         .on("dragleave", move |event| {
-            let panel = event.current_target().and_then(|panel| panel.dyn_into::<Node>().ok());
+            let panel = event.current_target().and_then(|panel| panel.dyn_into::<DomNode>().ok());
             let to = event.dyn_ref::<MouseEvent>().and_then(MouseEvent::related_target);
-            let to = to.and_then(|to| to.dyn_into::<Node>().ok());
+            let to = to.and_then(|to| to.dyn_into::<DomNode>().ok());
             if leaves.now() && !panel.is_some_and(|panel| panel.contains(to.as_ref())) {
                 leaves.set(false);
             }
@@ -80,7 +80,7 @@ fn key(_: &App) -> AnyView {
     ().into_any()
 }
 
-fn top(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> node::Node {
+fn top(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Node {
     let renew = app.clone();
     let close = close.map(|close| {
         quiet_button("close", "quiet close")
@@ -118,7 +118,7 @@ fn models(app: &App) -> AnyView {
             let option = node("option").attr("value", model.name.as_str()).child(model.label);
             if model.name == asked.name { option.attr("selected", "") } else { option }
         };
-        let options: Vec<node::Node> = models.into_iter().map(option).collect();
+        let options: Vec<Node> = models.into_iter().map(option).collect();
         let (chosen, place, store) = (app.clone(), Place::new(), app.store.clone());
         // What the page says is shown, too; of a model that is not there, no choice.
         Effect::new(move |_: Option<()>| {
@@ -145,6 +145,6 @@ fn models(app: &App) -> AnyView {
     })
 }
 
-fn quiet_button(part: &str, class: &str) -> node::Node {
+fn quiet_button(part: &str, class: &str) -> Node {
     node("button").attr("type", "button").class(class).attr("part", part)
 }

@@ -82,14 +82,15 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
 /// Takes the wish to think out of a body whose thread does not allow it: the answer that the last results belong to must
 /// begin with the thoughts that led to it, and those of another model are not there.
 pub(in crate::providers) fn settle_thinking(body: &mut Value) {
-    let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
-    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let [.., answer, results] = messages else { return };
-    let open = blocks(results).iter().any(|block| block["type"] == "tool_result");
-    let thought = blocks(answer).first().is_some_and(is_thought);
+    if body["thinking"]["type"] != "enabled" {
+        return;
+    }
+    let mut last = body["messages"].as_array().into_iter().flatten().rev();
+    let mut blocks = || last.next().and_then(|message| message["content"].as_array()).into_iter().flatten();
+    let open = blocks().any(|block| block["type"] == "tool_result");
+    let thought = blocks().next().is_some_and(is_thought);
     if open
         && !thought
-        && body["thinking"]["type"] == "enabled"
         && let Some(body) = body.as_object_mut()
     {
         body.remove("thinking");

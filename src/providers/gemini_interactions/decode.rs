@@ -160,7 +160,7 @@ impl Reader for Interactions {
     }
 }
 
-/// The field in which a part of an answer keeps what it goes on with.
+/// What an answer goes on with: a field of the interaction, of the part that keeps it, and of the next request.
 pub(super) const TOKEN: &str = "continuation_token";
 
 fn end(interaction: &Json<'_>, answer: &mut Answer) {
@@ -176,7 +176,7 @@ fn end(interaction: &Json<'_>, answer: &mut Answer) {
         });
     }
     // Goes back with the thread, for it to go on.
-    if let Some(token) = text(interaction, "continuation_token") {
+    if let Some(token) = text(interaction, TOKEN) {
         answer.other(&serde_json::json!({ TOKEN: token }).to_string());
     }
     let reason = match text(interaction, "status").unwrap_or("completed") {

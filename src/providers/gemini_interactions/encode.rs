@@ -13,9 +13,11 @@ use crate::providers::target::Writing;
 
 /// The body of `POST …/interactions`.
 pub(in crate::providers) fn encode(request: &ModelRequest, to: &Writing<'_>) -> Result<Value, ModelError> {
-    let mut body = json!({ "model": to.model, "stream": true, "store": false, "input": input(request, to)? });
-    if let Some(token) = token(request, to) {
-        body["continuation_token"] = token;
+    let token = token(request, to);
+    let input = input(request, token.is_some(), to)?;
+    let mut body = json!({ "model": to.model, "stream": true, "store": false, "input": input });
+    if let Some(token) = token {
+        body[TOKEN] = token;
     }
     let form = to.form(request);
     let system = system(request, form.is_none());
@@ -49,13 +51,14 @@ fn token(request: &ModelRequest, to: &Writing<'_>) -> Option<Value> {
     open(encrypted_value.as_deref(), to.route)?.remove(TOKEN)
 }
 
-fn input(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
+// `goes_on`: by its token, so that nobody need say it.
+fn input(request: &ModelRequest, goes_on: bool, to: &Writing<'_>) -> Result<Vec<Value>, ModelError> {
     let mut out = Vec::new();
     let mut ids = WireIds::new(to.vendor.call_ids);
     for turn in turns(request) {
         match turn {
             Turn::User(said) => out.push(json!({ "type": "user_input", "content": content(said, to)? })),
-            Turn::Told(words) if words == GO_ON && token(request, to).is_some() => {}
+            Turn::Told(words) if goes_on && words == GO_ON => {}
             Turn::Told(words) => {
                 out.push(json!({ "type": "user_input", "content": [{ "type": "text", "text": words }] }));
             }

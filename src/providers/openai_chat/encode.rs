@@ -51,7 +51,8 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
             Turn::Told(words) => say(Value::from(words), &mut out),
             Turn::Answer(answer, settled) => {
                 let ids = ids.take_all(&settled, to.names);
-                let (first, first_ids) = (&settled[..settled.len().min(MAX_CALLS)], &ids[..ids.len().min(MAX_CALLS)]);
+                let mut portions = settled.chunks(MAX_CALLS).zip(ids.chunks(MAX_CALLS));
+                let (first, first_ids) = portions.next().unwrap_or_default();
                 let written = assistant(answer, first, first_ids, to);
                 // Many servers refuse an answer without words or calls; thoughts alone are none.
                 if written["content"] == "" && settled.is_empty() {
@@ -59,8 +60,8 @@ fn messages(request: &ModelRequest, to: &Writing<'_>) -> Result<Vec<Value>, Mode
                 }
                 out.push(written);
                 results(first, first_ids, &mut out);
-                let wordless = AssistantMessage { parts: Vec::new(), ..answer.clone() };
-                for (more, ids) in settled.chunks(MAX_CALLS).zip(ids.chunks(MAX_CALLS)).skip(1) {
+                for (more, ids) in portions {
+                    let wordless = AssistantMessage { id: answer.id.clone(), parts: Vec::new(), status: answer.status };
                     out.push(assistant(&wordless, more, ids, to));
                     results(more, ids, &mut out);
                 }
