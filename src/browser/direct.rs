@@ -16,7 +16,7 @@ use crate::browser::answer::{Decode, answer};
 use crate::browser::fetch::{Reply, send_here_alone};
 use crate::browser::{Answers, ModelInfo, sleep};
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, TEXTS};
-use crate::providers::{Api, Decoder, Target, Vendor, error};
+use crate::providers::{Api, Decoder, Post, Target, Vendor, error};
 
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 const ERROR_MS: u64 = 10_000;
@@ -125,7 +125,14 @@ impl Direct {
         let decoder = target.decoder(request);
         let (request, url) = (request.clone(), self.url.clone());
         let secret = key.clone();
-        let opening = async move { ask(&target, &request, &url, key.as_deref()).await };
+        let opening = async move {
+            let answer = ask(&target, target.write(&request)?, &url, key.as_deref()).await;
+            let Err(refusal) = &answer else { return answer };
+            match target.write_unsealed(&request, refusal) {
+                Some(post) => ask(&target, post, &url, key.as_deref()).await,
+                None => answer,
+            }
+        };
         let events = answer(Box::pin(opening), Box::new(decoder));
         let without_key = move |event| match (event, &secret) {
             (ModelEvent::Error(error), Some(key)) => ModelEvent::Error(error::without_key(error, key)),
@@ -135,8 +142,7 @@ impl Direct {
     }
 }
 
-async fn ask(target: &Target, request: &ModelRequest, url: &str, key: Option<&str>) -> Result<Reply, ModelError> {
-    let post = target.write(request)?;
+async fn ask(target: &Target, post: Post, url: &str, key: Option<&str>) -> Result<Reply, ModelError> {
     let mut headers = post.headers.clone();
     if target.vendor().api == Api::Messages {
         // It answers a page only where the page says that it knows what it does.

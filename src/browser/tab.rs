@@ -1,4 +1,4 @@
-//! What a tab remembers: which thread an element has open. Knows nothing of what is in it.
+//! What a tab remembers: which thread an element has open, what its last page left unsaid. Knows nothing of what that is.
 //!
 //! In session storage: it belongs to one tab, outlives a reload, and a tab that is duplicated begins with a copy of it.
 
@@ -43,6 +43,26 @@ pub fn set_had_thread(thread: &ThreadId, had: bool) {
     if let Some(storage) = storage() {
         let _ = if had { storage.set_item(&owned(thread), "1") } else { storage.remove_item(&owned(thread)) };
     }
+}
+
+/// Keeps what a page of this tab could not write into the thread's journal before it was left.
+pub fn set_left_behind(thread: &ThreadId, lines: &str) {
+    if let Some(storage) = storage() {
+        let _ = storage.set_item(&left(thread), lines);
+    }
+}
+
+/// What the last page of this tab could not write, once.
+#[must_use]
+pub fn take_left_behind(thread: &ThreadId) -> Option<String> {
+    let storage = storage()?;
+    let lines = storage.get_item(&left(thread)).ok()??;
+    let _ = storage.remove_item(&left(thread));
+    Some(lines)
+}
+
+fn left(thread: &ThreadId) -> String {
+    format!("pagehand.left:{thread}")
 }
 
 fn owned(thread: &ThreadId) -> String {

@@ -98,6 +98,8 @@ pub enum Entry {
         run: RunId,
         /// Why.
         reason: EndReason,
+        /// What it had used up.
+        used: Usage,
     },
     /// What must be known of everything before it, so that a thread can be read from here on. Stands between two runs.
     Checkpoint(Checkpoint),
@@ -113,6 +115,17 @@ impl Entry {
     #[must_use]
     pub fn allows_effect(&self) -> bool {
         matches!(self, Self::CallStart { .. } | Self::Decision { .. })
+    }
+
+    /// What the last run of these lines had used up, as far as they tell.
+    #[must_use]
+    pub fn used_up(lines: &[Self]) -> Usage {
+        let used = lines.iter().rev().find_map(|line| match line {
+            Self::RunEnd { used, .. } | Self::StepStart { used, .. } => Some(*used),
+            Self::RunStart { .. } => Some(Usage::default()),
+            _ => None,
+        });
+        used.unwrap_or_default()
     }
 }
 

@@ -30,7 +30,7 @@ impl Entry {
                 ("run", run.as_str().into()),
                 ("step", (*step).into()),
                 ("tools", tools.iter().map(String::as_str).collect()),
-                ("used", if *used == Usage::default() { Value::Null } else { usage_to_json(*used) }),
+                ("used", used_to_json(*used)),
             ]),
             Self::Part { message, part } => fields(vec![
                 ("entry", "part".into()),
@@ -78,11 +78,12 @@ impl Entry {
                 ("message", message.as_str().into()),
                 ("content", content.as_str().into()),
             ]),
-            Self::RunEnd { run, reason } => fields(vec![
+            Self::RunEnd { run, reason, used } => fields(vec![
                 ("entry", "run_end".into()),
                 ("run", run.as_str().into()),
                 ("reason", reason.as_str().into()),
                 ("detail", reason_to_json(reason)),
+                ("used", used_to_json(*used)),
             ]),
             Self::Checkpoint(Checkpoint { state, jobs }) => fields(vec![
                 ("entry", "checkpoint".into()),
@@ -100,6 +101,7 @@ impl Entry {
         let call = || text(line, "call").map(ToolCallId);
         let at = || line.get("at")?.as_u64();
         let message = || text(line, "message").map(MessageId);
+        let used = || line.get("used").map(usage_from_json).unwrap_or_default();
         Some(match line.get("entry")?.as_str()? {
             "run_start" => {
                 let message = match line.get("message") {
@@ -108,12 +110,9 @@ impl Entry {
                 };
                 Self::RunStart { run: run()?, at: at()?, message }
             }
-            "step_start" => Self::StepStart {
-                run: run()?,
-                step: small(line, "step")?,
-                tools: texts(line, "tools"),
-                used: line.get("used").map(usage_from_json).unwrap_or_default(),
-            },
+            "step_start" => {
+                Self::StepStart { run: run()?, step: small(line, "step")?, tools: texts(line, "tools"), used: used() }
+            }
             "part" => Self::Part { message: message()?, part: part_from_json(line.get("part")?)? },
             "message" => Self::Message(AssistantMessage {
                 id: MessageId(text(line, "id")?),
@@ -144,7 +143,7 @@ impl Entry {
             },
             "late_result" => Self::LateResult(result_from_json(line)?),
             "notice" => Self::Notice { message: message()?, content: text(line, "content")? },
-            "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(line)? },
+            "run_end" => Self::RunEnd { run: run()?, reason: reason_from_json(line)?, used: used() },
             "checkpoint" => Self::Checkpoint(Checkpoint {
                 state: delta_from_json(line.get("state")?),
                 jobs: line.get("jobs")?.as_array()?.iter().map(job_from_json).collect::<Option<_>>()?,
@@ -265,6 +264,11 @@ fn attachment_from_json(attachment: &Value) -> Option<Attachment> {
 
 fn some(number: u64) -> Option<u64> {
     (number > 0).then_some(number)
+}
+
+// What nobody counted is left out.
+fn used_to_json(used: Usage) -> Value {
+    if used == Usage::default() { Value::Null } else { usage_to_json(used) }
 }
 
 pub(super) fn usage_to_json(usage: Usage) -> Value {

@@ -116,14 +116,22 @@ pub(super) fn read(error: &Json<'_>) -> ModelError {
     // Anthropic names a limit of spending here, which no wait outlasts.
     let spent = kind == ModelErrorKind::RateLimit
         && field(error, "details").is_some_and(|details| text(details, "error_code").is_some());
-    found.retry =
-        if spent || FINAL.iter().any(|word| named(word)) || list(error, "details").iter().any(is_used_up_for_today) {
-            Some(false)
-        } else {
-            // Groq: the model wrote a call that its server can not read; another try is another call.
-            named("tool_use_failed").then_some(true)
-        };
+    let of_template = OF_TEMPLATE.iter().any(|word| found.message.contains(word));
+    let is_final = spent || of_template || FINAL.iter().any(|word| named(word));
+    found.retry = if is_final || list(error, "details").iter().any(is_used_up_for_today) {
+        Some(false)
+    } else {
+        // Groq: the model wrote a call that its server can not read; another try is another call.
+        named("tool_use_failed").then_some(true)
+    };
     found
+}
+
+/// Whether a server refused what it had sealed itself: "Invalid `signature` in `thinking` block" (Anthropic), "Corrupted
+/// thought signature" (Gemini), "The encrypted content … could not be verified", "Item 'rs_…' not found" (OpenAI).
+pub(super) fn is_of_sealed(refusal: &ModelError) -> bool {
+    let says = |word: &&str| refusal.message.contains(*word);
+    refusal.kind == BadRequest && ["signature", "encrypted content", "redacted_thinking", "'rs_"].iter().any(says)
 }
 
 // The words of whatever stands where words are expected, with the place that they are about.
@@ -182,6 +190,9 @@ const NAMED: &[(&str, ModelErrorKind)] = &[
 ];
 
 const FINAL: &[&str] = &["insufficient_quota"];
+
+// llama.cpp says so with HTTP 500 where the model's template does not take the request: it does not take it again.
+const OF_TEMPLATE: &[&str] = &["jinja", "Jinja", " at row "];
 
 // A quota of a day, such as `GenerateRequestsPerDayPerProjectPerModel-FreeTier`: no wait of ours outlasts it.
 fn is_used_up_for_today(detail: &Json<'_>) -> bool {

@@ -7,7 +7,7 @@ use crate::providers::answer::Answer;
 use crate::providers::decoder::{Decoder, Reader};
 use crate::providers::names::{ToolNames, short_id};
 use crate::providers::vendor::{Api, Output, Vendor};
-use crate::providers::{anthropic, gemini, gemini_interactions, ollama, openai_chat, openai_responses};
+use crate::providers::{anthropic, error, gemini, gemini_interactions, ollama, openai_chat, openai_responses};
 use crate::tools::portability::Provider;
 use crate::wire::frames::Frames;
 
@@ -145,6 +145,19 @@ impl Target {
             anthropic::settle_thinking(&mut body);
         }
         Ok(Post { url: self.address(), headers: self.headers(), key: self.key(), body: body.to_string() })
+    }
+
+    /// What is sent in its place where a server can not read what it sealed itself, because another account stands behind
+    /// its address or another model behind its name: the request without any of that. `None` where something else was
+    /// refused, or nothing sealed was sent.
+    #[must_use]
+    pub fn write_unsealed(&self, request: &ModelRequest, refusal: &ModelError) -> Option<Post> {
+        if !error::is_of_sealed(refusal) {
+            return None;
+        }
+        // Nothing is sealed for a route without a name.
+        let unsealed = Self { route: String::new(), ..self.clone() }.write(request).ok()?;
+        (self.write(request).ok()? != unsealed).then_some(unsealed)
     }
 
     /// What reads the answer to a request.

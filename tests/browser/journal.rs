@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use pagehand::browser::{Artifacts, Database, ImportError, Journal, OpenError, Opened, Shelf, VERSION};
-use pagehand::protocol::{Checkpoint, EndReason, Entry, MessageId, RunId, ThreadId, UserMessage};
+use pagehand::protocol::{Checkpoint, EndReason, Entry, MessageId, RunId, ThreadId, Usage, UserMessage};
 use pagehand::session::{Told, Written};
 use serde_json::{Value, json};
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -65,7 +65,7 @@ fn start(at: u64) -> Entry {
 }
 
 fn end() -> Entry {
-    Entry::RunEnd { run: RunId::from("r"), reason: EndReason::MaxSteps { limit: 24 } }
+    Entry::RunEnd { run: RunId::from("r"), reason: EndReason::MaxSteps { limit: 24 }, used: Usage::default() }
 }
 
 fn checkpoint() -> Entry {

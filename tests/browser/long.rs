@@ -36,7 +36,7 @@ fn journal(runs: usize) -> Vec<Entry> {
             },
             Entry::StepStart { run: run(), step: 1, tools: Vec::new(), used: Usage::default() },
             Entry::Message(answer),
-            Entry::RunEnd { run: run(), reason: EndReason::Completed },
+            Entry::RunEnd { run: run(), reason: EndReason::Completed, used: Usage::default() },
         ]);
         if at % 30 == 29 {
             lines.push(Entry::Checkpoint(Checkpoint::default()));

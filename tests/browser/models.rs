@@ -268,6 +268,27 @@ async fn anthropic_is_told_that_a_page_asks() {
 }
 
 #[test]
+async fn a_server_that_can_not_read_what_it_sealed_itself_is_asked_once_more_without() {
+    let network = Network::install();
+    let panel = alone();
+    panel.instance.use_model(&js(&json!({ "provider": "openrouter", "model": "m", "key": "k" }))).unwrap();
+    panel.send("Hello");
+    let thought = json!({ "reasoning_details": [{ "type": "reasoning.encrypted", "data": "STALE", "index": 0 }] });
+    let said = chat(&thought, None) + &chat(&json!({ "content": "Hi." }), Some("stop"));
+    network.asked("/api/v1/chat/completions").await.answer_text(200, "{}", &said);
+    panel.reads(".md", "Hi.").await;
+    panel.send("And?");
+    let asked = network.asked("/api/v1/chat/completions").await;
+    assert!(asked.json().await.to_string().contains("STALE"));
+    asked.answer_json(400, &json!({ "error": { "message": "Invalid `signature` in `thinking` block" } }));
+    let again = network.asked("/api/v1/chat/completions").await;
+    let sent = again.json().await.to_string();
+    assert!(!sent.contains("STALE") && sent.contains("Hi.") && sent.contains("And?"), "{sent}");
+    again.answer_json(400, &json!({ "error": { "message": "Bad signature" } }));
+    panel.reads(".banner", "Bad signature").await;
+}
+
+#[test]
 async fn a_server_that_lets_no_page_ask_it_is_named_with_what_to_do() {
     let network = Network::install();
     let panel = alone();

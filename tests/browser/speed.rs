@@ -80,7 +80,7 @@ async fn what_opening_a_thread_of_5_000_messages_costs() {
     let mut lines = 0;
     for at in 0..2_500 {
         let step = Entry::StepStart { run: RunId::from("r"), step: 1, tools: Vec::new(), used: Default::default() };
-        let end = Entry::RunEnd { run: RunId::from("r"), reason: EndReason::Completed };
+        let end = Entry::RunEnd { run: RunId::from("r"), reason: EndReason::Completed, used: Default::default() };
         for entry in [start(at), step, answer(at), end] {
             journal.append(&entry);
             lines += 1;

@@ -8,7 +8,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 use crate::support::database::Fault;
 use crate::support::fake::Network;
 use crate::support::mounted::{Mounted, text_of};
-use crate::support::stream::{call, calling, finished, saying, started, text, text_end, text_start};
+use crate::support::stream::{call, calling, finished, frame, saying, started, text, text_end, text_start};
 use crate::support::{definition, fresh_name, listing, until_so};
 
 const ELSEWHERE: &str = "This conversation is open in another tab.";
@@ -95,6 +95,25 @@ async fn a_second_panel_follows_the_first_word_by_word() {
     until_so("the next run to be followed", || other.all("[part=user-message]").len() == 2).await;
     until_so("its answer", || other.all(".md").len() == 2).await;
     assert_eq!(network.count("/agent").await, 2, "only one of them asks a model");
+}
+
+#[test]
+async fn what_a_run_used_up_is_shown_by_whoever_opens_the_thread() {
+    let network = Network::install();
+    let owner = Mounted::new(&network).await;
+    let body = owner.ask(&network, "Tell me.").await;
+    let counted = json!({ "usage": [{ "inputTokens": 1200, "outputTokens": 34 }] });
+    let counted = frame(&json!({ "type": "CUSTOM", "name": "pagehand.usage", "value": counted }));
+    body.send_all(&[started(), counted, text_start(), text("It was."), text_end(), finished()]);
+    body.end();
+    owner.reads(".usage", "1,200 tokens in, 34 out").await;
+    let other = follower(&network, &owner).await;
+    other.reads(".usage", "1,200 tokens in").await;
+    other.button("Continue here").await.click();
+    owns(&other).await;
+    other.reads(".usage", "1,200 tokens in").await;
+    other.button("New").await.click();
+    until_so("the counter to be empty", || other.find(".usage").is_none_or(|line| text_of(&line).is_empty())).await;
 }
 
 #[test]
@@ -205,6 +224,42 @@ async fn what_could_not_be_written_is_handed_over() {
     drop((owner, other));
     let again = Mounted::waiting(&name);
     until_so("all of it", || again.all(".md").len() == 2).await;
+}
+
+/// The page is left, and opened once more in the same tab.
+fn reloaded(panel: Mounted) -> Mounted {
+    let name = panel.name.clone();
+    web_sys::window().unwrap().dispatch_event(&web_sys::Event::new("pagehide").unwrap()).unwrap();
+    drop(panel);
+    Mounted::waiting(&name)
+}
+
+#[test]
+async fn what_could_not_be_written_is_left_to_the_next_page_of_the_tab() {
+    let network = Network::install();
+    let panel = Mounted::told(&network).await;
+    let full = Fault::full(u32::MAX);
+    panel.ask(&network, "And now?").await.send_all(&[saying("Now, too.")]);
+    panel.reads(".banner", "is not being saved").await;
+    panel.reads(".items > :last-child .md", "Now, too.").await;
+    let again = reloaded(panel);
+    until_so("all of it", || again.all(".md").len() == 2).await;
+    drop(full);
+    until_so("it to be saved", || !text_of(&again.find(".panel").unwrap()).contains("is not being saved")).await;
+    let again = reloaded(again);
+    until_so("it, out of the journal", || again.all(".md").len() == 2).await;
+    assert_eq!(again.all("[part=user-message]").len(), 2, "nothing is there twice");
+}
+
+#[test]
+async fn the_words_of_an_answer_stay_when_the_page_is_left() {
+    let network = Network::install();
+    let (panel, _body) = Mounted::being_told(&network).await;
+    let again = reloaded(panel);
+    again.reads(".superseded .md", "It was").await;
+    network.asked("/tools").await.answer_json(200, &listing(&[]));
+    network.asked("/agent").await.answer_text(200, "{}", &saying("It was sent."));
+    again.reads(".items > :last-child .md", "It was sent.").await;
 }
 
 #[test]

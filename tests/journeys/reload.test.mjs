@@ -66,15 +66,25 @@ journey('reloaded during a refund that never reached the gateway: the model is t
   assert.equal((await hand.get('/api/orders/A-1042')).status, 'shipped');
 });
 
-journey('reloaded while words arrive: the model is asked again, and nothing is there twice', { pace: 0.3 }, async ({ page, hand }) => {
+journey('reloaded while words arrive: they stay, and the model is asked again', { pace: 0.3 }, async ({ page, hand }) => {
   await hand.open();
   const since = hand.events.length;
   await hand.say('write a long answer');
-  await hand.thread.getByRole('heading', { name: 'A long answer, to watch one arrive' }).waitFor();
+  const title = hand.thread.getByRole('heading', { name: 'A long answer, to watch one arrive' });
+  await title.waitFor();
+  const said = (await hand.thread.locator('.md').innerText()).slice(0, 60);
   await page.reload();
+  // What was read of it stays in sight, and is not sent.
+  const broken = hand.thread.locator('.superseded');
+  await broken.getByText('broke off here and was asked for again').waitFor();
+  assert.ok((await broken.innerText()).includes(said), `${said} is still there`);
   assert.equal(await hand.ended(since), 'completed');
-  assert.equal(await hand.thread.getByRole('heading', { name: 'A long answer, to watch one arrive' }).count(), 1);
+  assert.equal(await title.count(), 2);
   hand.asked.forEach(isValid);
+  assert.doesNotMatch(JSON.stringify(hand.asked.at(-1).messages), /A long answer/);
+  await page.reload();
+  await broken.getByText('broke off here').waitFor();
+  assert.equal(await title.count(), 2);
 });
 
 journey('reloaded during a question: it is asked again, and the refund is made once', {}, async ({ page, hand }) => {

@@ -107,32 +107,53 @@ journey('a tab that is duplicated while a tool runs follows, and runs nothing it
 });
 
 // Playwright's Chromium keeps no page in the back/forward cache unless it is told to.
-test('a page that comes back out of the back/forward cache reads the thread anew and can go on', async () => {
-  const gateway = await startGateway({});
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM,
-    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
-    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+function cached(name, options, body) {
+  test(name, async () => {
+    const gateway = await startGateway(options);
+    const browser = await chromium.launch({
+      executablePath: process.env.CHROMIUM,
+      args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    });
+    try {
+      const page = await browser.newPage();
+      const hand = await new Hand(page).watch();
+      await page.addInitScript(() => addEventListener('pageshow', (event) => { window.cameBack = event.persisted; }));
+      await page.goto(gateway.url);
+      await hand.open();
+      await body({ page, hand, gateway });
+      assert.deepEqual(hand.complaints, []);
+    } finally {
+      await browser.close();
+      await gateway.kill();
+    }
   });
-  try {
-    const page = await browser.newPage();
-    const hand = await new Hand(page).watch();
-    await page.addInitScript(() => addEventListener('pageshow', (event) => { window.cameBack = event.persisted; }));
-    await page.goto(gateway.url);
-    await hand.open();
-    assert.equal(await hand.ask('where is order A-1042?'), 'completed');
-    await page.goto(`${gateway.url}/orders`);
-    await hand.thread.getByText('where is order A-1042?').waitFor();
-    assert.equal(await hand.ask('where is order A-1043?'), 'completed');
-    await page.evaluate(() => history.back());
-    await page.waitForFunction(() => window.cameBack === true);
-    await hand.thread.getByText('where is order A-1043?').waitFor();
-    assert.equal(await hand.banner(ELSEWHERE).count(), 0);
-    assert.equal(await hand.ask('where is order A-1044?'), 'completed');
-    assert.equal(hand.asked.at(-1).messages.filter((message) => message.role === 'user').length, 3);
-    assert.deepEqual(hand.complaints, []);
-  } finally {
-    await browser.close();
-    await gateway.kill();
-  }
+}
+
+cached('a page that comes back out of the back/forward cache reads the thread anew and can go on', {}, async ({ page, hand, gateway }) => {
+  assert.equal(await hand.ask('where is order A-1042?'), 'completed');
+  await page.goto(`${gateway.url}/orders`);
+  await hand.thread.getByText('where is order A-1042?').waitFor();
+  assert.equal(await hand.ask('where is order A-1043?'), 'completed');
+  await page.evaluate(() => history.back());
+  await page.waitForFunction(() => window.cameBack === true);
+  await hand.thread.getByText('where is order A-1043?').waitFor();
+  assert.equal(await hand.banner(ELSEWHERE).count(), 0);
+  assert.equal(await hand.ask('where is order A-1044?'), 'completed');
+  assert.equal(hand.asked.at(-1).messages.filter((message) => message.role === 'user').length, 3);
+});
+
+cached('left in mid-answer: the next page shows its words and goes on, and the one before it comes back out of the cache', { pace: 0.3 }, async ({ page, hand, gateway }) => {
+  const since = hand.events.length;
+  await hand.say('write a long answer');
+  await hand.thread.getByRole('heading', { name: 'A long answer, to watch one arrive' }).waitFor();
+  await page.goto(`${gateway.url}/orders`);
+  const broken = hand.thread.locator('.superseded');
+  await broken.getByText('A long answer, to watch one arrive').waitFor();
+  assert.equal(await hand.ended(since), 'completed');
+  await page.evaluate(() => history.back());
+  await page.waitForFunction(() => window.cameBack === true);
+  await hand.thread.locator('.answer:not(.superseded)').getByText('A long answer, to watch one arrive').waitFor();
+  assert.equal(await broken.count(), 1);
+  assert.equal(hand.asked.length, 2);
 });

@@ -7,8 +7,10 @@ use axum::response::{IntoResponse, Response};
 use pagehand::ag_ui::{AgUiDecoder, write_input};
 use pagehand::gateway::{Config, Gateway, Prices, Secret};
 use pagehand::protocol::{
-    Attachment, Message, MessageId, ModelEvent, ModelRequest, Prompt, RunId, Source, ThreadId, Usage, UserMessage,
+    AssistantMessage, Attachment, Message, MessageId, MessageStatus, ModelEvent, ModelRequest, Part, Prompt, RunId,
+    Source, ThreadId, Usage, UserMessage,
 };
+use pagehand::providers::{Target, Vendor};
 use serde_json::{Value, json};
 
 use crate::gateway_support::{Answer, Backend, Door, Folder, Seen, json_answer};
@@ -58,6 +60,10 @@ fn answers(seen: &Seen) -> Response {
         "/locked/chat/completions" => return json_answer(401, &json!({ "error": { "message": "No." } })),
         "/page/chat/completions" => return ([("content-type", "text/html")], "<h1>Welcome</h1>").into_response(),
         "/refusing/chat/completions" => return json_answer(400, &json!({ "error": { "message": "Bad tool." } })),
+        "/v1/messages" if seen.body.contains("STALE") => {
+            let words = "messages.1.content.0: Invalid `signature` in `thinking` block";
+            return json_answer(400, &json!({ "error": { "type": "invalid_request_error", "message": words } }));
+        }
         "/v1/messages" => {
             let events = [
                 json!({ "type": "message_start", "message": { "usage": { "input_tokens": 3, "cache_read_input_tokens": 7 } } }),
@@ -222,6 +228,32 @@ async fn where_no_fallback_can_help_the_model_that_was_meant_is_told_of() {
         assert!(heard.last().unwrap().contains("No room for"), "{heard:?}");
     }
     assert_eq!(backend.taken().len(), 3, "who takes no picture is not asked");
+}
+
+#[tokio::test]
+async fn a_server_that_can_not_read_what_it_sealed_itself_is_asked_once_more_without() {
+    let backend = Backend::start(answers).await;
+    let config = configured(&file(backend.port), &[("CLEVER_KEY", KEY)]).unwrap();
+    let url = format!("http://127.0.0.1:{}", backend.port);
+    let target = Target::new(Vendor::find("anthropic").unwrap(), &url, "claude", serde_json::Map::new(), Some(KEY));
+    let thought = json!({ "type": "content_block_start", "index": 0,
+        "content_block": { "type": "thinking", "thinking": "Hm.", "signature": "STALE" } });
+    let mut decoder = target.decoder(&request("clever"));
+    decoder
+        .push(format!("data: {thought}\n\n{}", "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n").as_bytes());
+    let sealed = std::iter::from_fn(|| decoder.next()).find_map(|event| match event {
+        ModelEvent::ReasoningEncrypted(value) => Some(value),
+        _ => None,
+    });
+    let parts = vec![Part::Reasoning { text: "Hm.".to_owned(), encrypted_value: sealed }, Part::text("Yes.")];
+    let answer = AssistantMessage { id: MessageId::from("a"), parts, status: MessageStatus::Complete };
+    let mut asked = request("clever");
+    asked.messages.extend([Message::Assistant(answer), asked.messages[0].clone()]);
+    let (heard, _) = ask(&config, &asked).await;
+    assert!(heard.contains(&"text Anthropic.".to_owned()), "{heard:?}");
+    let sent = backend.taken();
+    assert_eq!(sent.iter().map(|one| one.body.contains("STALE")).collect::<Vec<_>>(), [true, false]);
+    assert!(sent[1].body.contains("Yes."), "what it said goes back all the same");
 }
 
 #[tokio::test]

@@ -216,7 +216,7 @@ fn every_line_is_read_as_it_was_written() {
             tools: vec!["a@1".to_owned()],
             used: Usage { input_tokens: 1, output_tokens: 2, cost_micros: Some(3), ..Usage::default() },
         },
-        Entry::RunEnd { run: RunId::from("r"), reason: EndReason::Empty },
+        Entry::RunEnd { run: RunId::from("r"), reason: EndReason::Empty, used: Usage::default() },
     ];
     for entry in world.journal.iter().chain(&more) {
         assert_eq!(Entry::from_json(&entry.to_json()).as_ref(), Some(entry));

@@ -280,7 +280,15 @@ fn money_is_limited_where_the_gateway_knows_prices() {
         Event::Usage { run, .. } => Some(*run),
         _ => None,
     });
-    assert_eq!(told, Some(Usage { input_tokens: 20, output_tokens: 10, cost_micros: Some(1_000), ..Usage::default() }));
+    let used = Usage { input_tokens: 20, output_tokens: 10, cost_micros: Some(1_000), ..Usage::default() };
+    assert_eq!(told, Some(used));
+    // The journal says it, too: of the run that has ended, of one at work, and of one that has just begun.
+    let at = |line: fn(&Entry) -> bool| world.journal.iter().position(line).expect("such a line");
+    let begun = at(|line| matches!(line, Entry::StepStart { step: 2, .. }));
+    assert_eq!(Entry::used_up(&world.journal), used);
+    assert_eq!(Entry::used_up(&world.journal[..=begun]).cost_micros, Some(600));
+    let next = Entry::RunStart { run: "s".into(), at: 0, message: None };
+    assert_eq!(Entry::used_up(&[&world.journal[..], &[next]].concat()), Usage::default());
 }
 
 #[test]
@@ -290,7 +298,8 @@ fn reasons_are_written_down_and_read_again() {
         EndReason::MaxCost { limit_micros: 1_000, used_micros: 2_000 },
     ];
     for reason in reasons {
-        let entry = Entry::RunEnd { run: "r".into(), reason };
+        let used = Usage { input_tokens: 100, output_tokens: 50, cost_micros: Some(2_000), ..Usage::default() };
+        let entry = Entry::RunEnd { run: "r".into(), reason, used };
         assert_eq!(Entry::from_json(&entry.to_json()), Some(entry));
     }
 }

@@ -88,7 +88,7 @@ impl Run {
         }
         self.state.drop_lifetimes(|lifetime| lifetime == Lifetime::Temp);
         self.event(Event::Usage { step: Usage::default(), run: active.usage });
-        self.save(Entry::RunEnd { run: active.run.clone(), reason: reason.clone() });
+        self.save(Entry::RunEnd { run: active.run.clone(), reason: reason.clone(), used: active.usage });
         self.mark(&reason);
         let completed = reason == EndReason::Completed;
         self.event(Event::RunEnd { run: active.run, reason });

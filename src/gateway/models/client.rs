@@ -170,7 +170,17 @@ impl Answer {
                 let (model, next) = (&meant.upstream.name, &client.upstream.name);
                 info!(model, next, "another model is asked: {}", error.message);
             }
-            match connect(&client, post, &self.head).await {
+            let mut answer = connect(&client, post, &self.head).await;
+            if let Err(refusal) = &answer
+                && let Some(post) = client.upstream.target.write_unsealed(&self.request, refusal)
+            {
+                warn!(
+                    model = client.upstream.name,
+                    "what the model's server sealed itself is left out, and it is asked again"
+                );
+                answer = connect(&client, post, &self.head).await;
+            }
+            match answer {
                 Ok(response) => {
                     let decoder = client.upstream.target.decoder(&self.request);
                     self.at_work = Some(AtWork { client, response: Some(response), decoder });

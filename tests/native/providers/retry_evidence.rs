@@ -115,6 +115,19 @@ fn a_body_says_what_its_head_left_out() {
             Some(true),
             None,
         ),
+        // llama.cpp's template, which takes the same request no better a second time.
+        (
+            json!({ "error": { "message": "m at row 49, column 79:\n", "code": 500, "type": "server_error" } }),
+            Upstream,
+            Some(false),
+            None,
+        ),
+        (
+            json!({ "error": { "message": "tools param requires --jinja flag", "code": 500, "type": "server_error" } }),
+            Upstream,
+            Some(false),
+            None,
+        ),
         (google(vec![delay.clone()]), RateLimit, None, Some(45_800)),
         (
             google(vec![quota("GenerateRequestsPerMinutePerProjectPerModel"), delay.clone()]),

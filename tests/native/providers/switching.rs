@@ -2,10 +2,11 @@
 //! hold. What is sent breaks none of the target's rules, and nothing that only the source can read goes elsewhere.
 
 use pagehand::protocol::{
-    AssistantMessage, Message, MessageId, MessageStatus, ModelRequest, Part, ToolCall, ToolCallId, ToolMessage,
-    ToolResult,
+    AssistantMessage, Message, MessageId, MessageStatus, ModelError, ModelErrorKind, ModelRequest, Part, ToolCall,
+    ToolCallId, ToolMessage, ToolResult,
 };
-use pagehand::providers::{Api, Vendor};
+use pagehand::providers::{Api, Vendor, error};
+use pagehand::wire::retry::RetryAdvice;
 use serde_json::Value;
 
 use super::rules::violations;
@@ -191,6 +192,60 @@ fn a_thread_of_any_vendor_is_taken_by_every_other() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_server_that_can_not_read_what_it_sealed_is_asked_without() {
+    let mut left_out = 0;
+    for vendor in Vendor::all() {
+        let refusal = ModelError::new(ModelErrorKind::BadRequest, "Invalid `signature` in `thinking` block");
+        for (name, messages) in threads(vendor) {
+            let request = ModelRequest { messages, ..asked() };
+            let target = target(vendor.name);
+            let sealed = target.write(&request).expect("a body");
+            let Some(post) = target.write_unsealed(&request, &refusal) else {
+                assert!(!sealed.body.contains("SEALED"), "{}, {name}", vendor.name);
+                continue;
+            };
+            left_out += 1;
+            assert!(post != sealed && !post.body.contains("SEALED"), "{}, {name}: {}", vendor.name, post.body);
+            let body: Value = serde_json::from_str(&post.body).unwrap();
+            let found = violations(vendor, &body);
+            assert!(found.is_empty(), "{}, {name}: {found:?}\n{body:#}", vendor.name);
+        }
+    }
+    assert!(left_out > 100, "{left_out}");
+}
+
+// The words as users of these APIs report them.
+#[test]
+fn what_is_refused_because_of_what_was_sealed_is_known_by_its_words() {
+    let vendor = Vendor::find("openai_responses").unwrap();
+    let messages = vec![user("Go."), Message::Assistant(said(vendor, "openai_responses/thoughts.sse", 0)), user("On.")];
+    let request = ModelRequest { messages, ..asked() };
+    let asks_without = |status: u16, words: &str| {
+        let body = serde_json::json!({ "error": { "message": words } }).to_string();
+        let refusal = error::of_answer(status, RetryAdvice::default(), &body);
+        target(vendor.name).write_unsealed(&request, &refusal).is_some()
+    };
+    for (status, words) in [
+        (400, "messages.1.content.0: Invalid `signature` in `thinking` block"),
+        (400, "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified"),
+        (400, "Corrupted thought signature."),
+        (400, "Function call is missing a thought_signature in functionCall parts"),
+        (400, "The encrypted content gAAA could not be verified."),
+        (404, "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."),
+    ] {
+        assert!(asks_without(status, words), "{status} {words}");
+    }
+    for (status, words) in [
+        (400, "Unknown parameter: 'input[0].phase'"),
+        (500, "Invalid `signature` in `thinking` block"),
+        (401, "Bad signature"),
+        (429, "too many signatures"),
+    ] {
+        assert!(!asks_without(status, words), "{status} {words}");
     }
 }
 

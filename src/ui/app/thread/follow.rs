@@ -54,14 +54,14 @@ impl Life {
                 let mut renewed = pin!((&mut stands_back).fuse());
                 select_biased! {
                     lock = granted => Turn::Granted(lock),
-                    order = self.ordered.next() => Turn::Ordered(order.unwrap_or(Order::Leave)),
+                    order = self.ordered.next() => Turn::Ordered(order.unwrap_or(Order::Leave { unloads: false })),
                     () = renewed => Turn::Renew,
                     heard = self.heard.select_next_some() => Turn::Heard(heard),
                 }
             };
             match turn {
                 Turn::Granted(Some(lock)) => return Next::Own { lock, by_force: false },
-                Turn::Ordered(Order::Leave) => return Next::Closed,
+                Turn::Ordered(Order::Leave { .. }) => return Next::Closed,
                 Turn::Ordered(Order::Stop) => tell(channel.as_ref(), &PageWord::Stop),
                 Turn::Ordered(Order::TakeOver) => break,
                 Turn::Granted(None) | Turn::Renew => {

@@ -25,7 +25,7 @@ use crate::agent::{Input, Transcript};
 use crate::browser::{
     Artifacts, Channel, Claim, Journal, Lock, Mirror, Opened, PageWord, ThreadServices, Watcher, sleep,
 };
-use crate::protocol::{EndReason, Event, ThreadId};
+use crate::protocol::{EndReason, Entry, Event, ThreadId};
 use crate::session::{Handle, Inputs};
 use crate::ui::app::Page;
 use crate::ui::app::threads::Up;
@@ -53,7 +53,10 @@ pub(super) struct Thread {
 enum Order {
     TakeOver,
     Stop,
-    Leave,
+    /// With the whole page, where there is no time to write.
+    Leave {
+        unloads: bool,
+    },
 }
 
 /// What the page does when a thread turns out to be its own, or not to be had.
@@ -70,9 +73,9 @@ pub(super) struct Hooks {
 
 impl Thread {
     /// It is on screen no more; what is at work in it is let go of, and goes on when it is opened again.
-    pub(super) fn leave(&self) {
+    pub(super) fn leave(&self, unloads: bool) {
         self.shown.set(false);
-        self.order(Order::Leave);
+        self.order(Order::Leave { unloads });
     }
 
     /// Ends what is at work in it; another is put in its place.
@@ -261,6 +264,7 @@ impl Life {
             return;
         }
         self.page.store.load(transcript, ended);
+        self.page.store.usage.set(Entry::used_up(&opened.entries));
         self.page.store.earlier.set((self.journal.first() > 0).then(|| self.journal.first()));
         if opened.damaged {
             self.page.store.notice.set(Some(words::DAMAGED.to_owned()));

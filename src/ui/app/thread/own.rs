@@ -9,7 +9,8 @@ use futures::{FutureExt, StreamExt, select_biased};
 
 use crate::agent::{Config, Input, Run};
 use crate::browser::{
-    BrowserHost, Claim, Lock, OpenError, Opened, PageWord, is_online, random_seed, set_had_thread, sleep,
+    BrowserHost, Claim, Lock, OpenError, Opened, PageWord, is_online, random_seed, set_had_thread, set_left_behind,
+    sleep, take_left_behind,
 };
 use crate::protocol::{Entry, Event, UserMessage};
 use crate::session::{Ended, Handle, Told, drive};
@@ -52,7 +53,8 @@ impl Life {
         }
         let (gateway, tools) = (self.page.gateway.clone(), Rc::clone(&self.page.tools));
         let host = BrowserHost::new(gateway, tools, Rc::clone(&self.journal), self.services.clone());
-        let next = {
+        let mut unloads = false;
+        let (next, writes) = {
             let mut driving = pin!(drive(run, host, &mut self.inputs).fuse());
             let mut lost = pin!(lock.lost().fuse());
             let next = loop {
@@ -63,7 +65,10 @@ impl Life {
                     },
                     () = lost => break Next::Follow(None),
                     order = self.ordered.next() => match order {
-                        Some(Order::Leave) => break Next::Closed,
+                        Some(Order::Leave { unloads: all }) => {
+                            unloads = all;
+                            break Next::Closed;
+                        }
                         Some(Order::TakeOver | Order::Stop) => {}
                         None => self.stopping = None,
                     },
@@ -80,16 +85,22 @@ impl Life {
                     },
                 }
             };
-            // Whoever has it next shows what has come of an answer, as this page does. Where the page is left there is no
-            // time for that, and a connection that is opened once more would keep it out of the browser's cache.
-            if matches!(next, Next::Follow(_)) {
+            // A connection that is opened once more would keep the page out of the browser's cache.
+            let writes = !unloads || !self.journal.waiting().1.is_empty();
+            // Whoever has it next shows what has come of an answer, as this page does.
+            if !matches!(next, Next::Deleted) {
                 self.stopping.iter().for_each(Handle::rest);
                 let _ = driving.as_mut().now_or_never();
             }
-            next
+            (next, writes)
         };
+        if unloads {
+            self.leave_behind();
+        }
         // What was said is written before another page reads it; a database that hangs holds nobody up.
-        let _ = select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await;
+        if writes {
+            let _ = select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await;
+        }
         let (first, unwritten) = self.journal.waiting();
         if matches!(next, Next::Follow(_)) && !unwritten.is_empty() {
             // What the user said and no journal has is said once more, where the thread is now.
@@ -154,14 +165,27 @@ impl Life {
         }
     }
 
-    // What the page that had it could not write down is written here.
+    // For the next page of this tab.
+    fn leave_behind(&self) {
+        let (first, entries) = self.journal.waiting();
+        if !entries.is_empty() {
+            set_left_behind(&self.id, &PageWord::Lines { first, entries }.to_text());
+        }
+    }
+
+    // What the page that had it could not write down is written here: another one, or this tab's last.
     fn take_handed_over(&mut self, opened: &mut Opened) {
-        while let Some(Some(word)) = self.heard.next().now_or_never() {
-            if let PageWord::Lines { first, entries } = word
-                && first == self.journal.lines()
+        let left = take_left_behind(&self.id).and_then(|text| PageWord::read(&text));
+        let heard = std::iter::from_fn(|| self.heard.next().now_or_never().flatten());
+        for word in left.into_iter().chain(heard) {
+            let PageWord::Lines { first, entries } = word else { continue };
+            // Some of them may have been written after all.
+            let written = self.journal.lines().checked_sub(first).unwrap_or(u32::MAX) as usize;
+            if let Some((written, more)) = entries.split_at_checked(written)
+                && opened.entries.ends_with(written)
             {
-                entries.iter().for_each(|entry| self.journal.append(entry));
-                opened.entries.extend(entries);
+                more.iter().for_each(|entry| self.journal.append(entry));
+                opened.entries.extend_from_slice(more);
             }
         }
     }
