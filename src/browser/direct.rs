@@ -126,11 +126,12 @@ impl Direct {
         let (request, url) = (request.clone(), self.url.clone());
         let secret = key.clone();
         let opening = async move {
-            let answer = ask(&target, target.write(&request)?, &url, key.as_deref()).await;
-            let Err(refusal) = &answer else { return answer };
-            match target.write_unsealed(&request, refusal) {
-                Some(post) => ask(&target, post, &url, key.as_deref()).await,
-                None => answer,
+            let mut target = target;
+            loop {
+                let answer = ask(&target, target.write(&request)?, &url, key.as_deref()).await;
+                let Err(refusal) = &answer else { return answer };
+                let Some(unsealed) = target.unsealed(&request, refusal) else { return answer };
+                target = unsealed;
             }
         };
         let events = answer(Box::pin(opening), Box::new(decoder));

@@ -66,7 +66,8 @@ impl Channel {
     pub fn open(thread: &ThreadId, heard: impl Fn(PageWord) + 'static) -> Option<Self> {
         let channel = BroadcastChannel::new(&format!("pagehand:{thread}")).ok()?;
         let hear = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
-            if let Some(message) = message.data().as_string().and_then(|text| PageWord::read(&text)) {
+            let told = message.data().as_string().and_then(|text| serde_json::from_str(&text).ok());
+            if let Some(message) = told.as_ref().and_then(PageWord::from_json) {
                 heard(message);
             }
         });
@@ -76,7 +77,7 @@ impl Channel {
 
     /// Tells the other pages.
     pub fn post(&self, message: &PageWord) {
-        let _ = self.channel.post_message(&message.to_text().into());
+        let _ = self.channel.post_message(&message.to_json().to_string().into());
     }
 }
 
@@ -88,19 +89,9 @@ impl Drop for Channel {
 }
 
 impl PageWord {
-    /// As text, for another page.
+    /// As JSON, for another page.
     #[must_use]
-    pub fn to_text(&self) -> String {
-        self.to_json().to_string()
-    }
-
-    /// From another page's text; `None` where it is none of ours.
-    #[must_use]
-    pub fn read(text: &str) -> Option<Self> {
-        Self::from_json(&serde_json::from_str(text).ok()?)
-    }
-
-    fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         match self {
             Self::Began => object(vec![("began", true.into())]),
             Self::Hello => object(vec![("hello", true.into())]),
@@ -119,7 +110,9 @@ impl PageWord {
         }
     }
 
-    fn from_json(message: &Value) -> Option<Self> {
+    /// What another page wrote; `None` where it is none of ours.
+    #[must_use]
+    pub fn from_json(message: &Value) -> Option<Self> {
         let says = |name: &str| message.get(name).is_some();
         if let Some(lines) = message.get("now") {
             let events = message.get("events").and_then(Value::as_array).into_iter().flatten();

@@ -45,20 +45,18 @@ pub fn set_had_thread(thread: &ThreadId, had: bool) {
     }
 }
 
-/// Keeps what a page of this tab could not write into the thread's journal before it was left.
-pub fn set_left_behind(thread: &ThreadId, lines: &str) {
-    if let Some(storage) = storage() {
-        let _ = storage.set_item(&left(thread), lines);
-    }
+/// What the last page of this tab that had the thread could not write into its journal.
+#[must_use]
+pub fn left_behind(thread: &ThreadId) -> Option<String> {
+    storage()?.get_item(&left(thread)).ok()?
 }
 
-/// What the last page of this tab could not write, once.
-#[must_use]
-pub fn take_left_behind(thread: &ThreadId) -> Option<String> {
-    let storage = storage()?;
-    let lines = storage.get_item(&left(thread)).ok()??;
-    let _ = storage.remove_item(&left(thread));
-    Some(lines)
+/// Keeps what a page could not write before it was left, in place of what an earlier one could not; `None` for nothing.
+pub fn set_left_behind(thread: &ThreadId, lines: Option<&str>) {
+    if let Some(storage) = storage() {
+        let key = left(thread);
+        let _ = lines.map_or_else(|| storage.remove_item(&key), |lines| storage.set_item(&key, lines));
+    }
 }
 
 fn left(thread: &ThreadId) -> String {

@@ -24,6 +24,8 @@ const KEY_REFUSED: &str = "The model's server refused the key";
 const HINT: usize = 4;
 // So many letters of a key are no accident.
 const QUOTED: usize = 10;
+// Characters of what a server repeats of another's.
+const MAX_RAW: usize = 1000;
 
 /// The error that an HTTP answer other than 2xx is.
 ///
@@ -96,6 +98,11 @@ pub(super) fn read(error: &Json<'_>) -> ModelError {
     let words = error.as_str().map(str::to_owned).or_else(|| words_in(field(error, "message")?));
     let words = words.or_else(|| words_in(field(error, "detail")?));
     let words = words.unwrap_or_else(|| "the model's server reported an error without a message".to_owned());
+    // OpenRouter says "Provider returned error", and here what the provider said.
+    let words = match field(error, "metadata").and_then(|more| text(more, "raw")) {
+        Some(raw) => format!("{words}: {}", words_of_raw(raw)),
+        None => words,
+    };
     let status = ["code", "status"].iter().find_map(|name| field(error, name)?.as_u64());
     let status = status.and_then(|code| u16::try_from(code).ok());
     let named = |word: &str| ["code", "type", "status"].iter().any(|name| text(error, name) == Some(word));
@@ -131,7 +138,14 @@ pub(super) fn read(error: &Json<'_>) -> ModelError {
 /// thought signature" (Gemini), "The encrypted content … could not be verified", "Item 'rs_…' not found" (OpenAI).
 pub(super) fn is_of_sealed(refusal: &ModelError) -> bool {
     let says = |word: &&str| refusal.message.contains(*word);
-    refusal.kind == BadRequest && ["signature", "encrypted content", "redacted_thinking", "'rs_"].iter().any(says)
+    refusal.kind == BadRequest
+        && ["signature", "encrypted content", "encrypted_content", "redacted_thinking", "'rs_"].iter().any(says)
+}
+
+// JSON of an error where it is one, else words.
+fn words_of_raw(raw: &str) -> String {
+    let body: Json<'_> = serde_json::from_str(raw).unwrap_or_default();
+    error_in(&body).map_or_else(|| raw.chars().take(MAX_RAW).collect(), |error| error.message)
 }
 
 // The words of whatever stands where words are expected, with the place that they are about.

@@ -147,17 +147,17 @@ impl Target {
         Ok(Post { url: self.address(), headers: self.headers(), key: self.key(), body: body.to_string() })
     }
 
-    /// What is sent in its place where a server can not read what it sealed itself, because another account stands behind
-    /// its address or another model behind its name: the request without any of that. `None` where something else was
-    /// refused, or nothing sealed was sent.
+    /// What writes a request anew that its server refused because it can not read what it sealed itself: another account
+    /// stands behind its address, or another model behind its name. `None` where something else was refused, or nothing
+    /// sealed was sent.
     #[must_use]
-    pub fn write_unsealed(&self, request: &ModelRequest, refusal: &ModelError) -> Option<Post> {
+    pub fn unsealed(&self, request: &ModelRequest, refusal: &ModelError) -> Option<Self> {
         if !error::is_of_sealed(refusal) {
             return None;
         }
         // Nothing is sealed for a route without a name.
-        let unsealed = Self { route: String::new(), ..self.clone() }.write(request).ok()?;
-        (self.write(request).ok()? != unsealed).then_some(unsealed)
+        let unsealed = Self { route: String::new(), ..self.clone() };
+        (self.write(request).ok()? != unsealed.write(request).ok()?).then_some(unsealed)
     }
 
     /// What reads the answer to a request.

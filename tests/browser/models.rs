@@ -280,7 +280,9 @@ async fn a_server_that_can_not_read_what_it_sealed_itself_is_asked_once_more_wit
     panel.send("And?");
     let asked = network.asked("/api/v1/chat/completions").await;
     assert!(asked.json().await.to_string().contains("STALE"));
-    asked.answer_json(400, &json!({ "error": { "message": "Invalid `signature` in `thinking` block" } }));
+    let words = json!({ "error": { "message": "Invalid `signature` in `thinking` block" } }).to_string();
+    let handed_on = json!({ "message": "Provider returned error", "code": 400, "metadata": { "raw": words } });
+    asked.answer_json(400, &json!({ "error": handed_on }));
     let again = network.asked("/api/v1/chat/completions").await;
     let sent = again.json().await.to_string();
     assert!(!sent.contains("STALE") && sent.contains("Hi.") && sent.contains("And?"), "{sent}");

@@ -6,7 +6,7 @@ use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 use crate::support::database::Fault;
-use crate::support::fake::Network;
+use crate::support::fake::{Network, evaluate};
 use crate::support::mounted::{Mounted, text_of};
 use crate::support::stream::{call, calling, finished, frame, saying, started, text, text_end, text_start};
 use crate::support::{definition, fresh_name, listing, until_so};
@@ -251,8 +251,34 @@ async fn what_could_not_be_written_is_left_to_the_next_page_of_the_tab() {
     assert_eq!(again.all("[part=user-message]").len(), 2, "nothing is there twice");
 }
 
+async fn is_left_to_its_user_alone(nothing: Fault) {
+    let network = Network::install();
+    let user = |name: &str| js_sys::JSON::parse(&json!(name).to_string()).unwrap();
+    let panel = Mounted::new(&network).await;
+    panel.instance.set_user(&user("ann")).unwrap();
+    panel.hear(&network, "Tell me.", "It was sent.").await;
+    let again = reloaded(panel);
+    again.instance.set_user(&user("ann")).unwrap();
+    again.reads(".md", "It was sent.").await;
+    let again = reloaded(again);
+    again.instance.set_user(&user("bob")).unwrap();
+    sleep(2_500).await;
+    assert!(again.find("[aria-busy]").is_none(), "there is a thread of his own");
+    assert!(again.all(".md, [part=user-message]").is_empty());
+    drop(nothing);
+}
+
 #[test]
-async fn the_words_of_an_answer_stay_when_the_page_is_left() {
+async fn a_thread_that_no_full_database_took_is_left_to_its_user_alone() {
+    is_left_to_its_user_alone(Fault::full(u32::MAX)).await;
+}
+
+#[test]
+async fn a_thread_without_a_database_is_left_to_its_user_alone() {
+    is_left_to_its_user_alone(Fault::denied()).await;
+}
+
+async fn words_stay() {
     let network = Network::install();
     let (panel, _body) = Mounted::being_told(&network).await;
     let again = reloaded(panel);
@@ -260,6 +286,29 @@ async fn the_words_of_an_answer_stay_when_the_page_is_left() {
     network.asked("/tools").await.answer_json(200, &listing(&[]));
     network.asked("/agent").await.answer_text(200, "{}", &saying("It was sent."));
     again.reads(".items > :last-child .md", "It was sent.").await;
+    let again = reloaded(again);
+    until_so("both, out of the journal", || again.all(".md").len() == 2).await;
+}
+
+#[test]
+async fn the_words_of_an_answer_stay_when_the_page_is_left() {
+    words_stay().await;
+}
+
+#[test]
+async fn the_words_of_an_answer_stay_when_the_page_is_left_where_there_are_no_locks() {
+    evaluate("Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true })");
+    words_stay().await;
+    evaluate("delete navigator.locks");
+}
+
+#[test]
+async fn the_words_of_an_answer_stay_when_the_element_goes_and_comes() {
+    let network = Network::install();
+    let (panel, _body) = Mounted::being_told(&network).await;
+    let name = panel.name.clone();
+    drop(panel);
+    Mounted::waiting(&name).reads(".superseded .md", "It was").await;
 }
 
 #[test]

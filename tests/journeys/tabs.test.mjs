@@ -43,6 +43,28 @@ journey('an answer is followed word by word in another tab, and taken over there
   other.asked.forEach(isValid);
 });
 
+journey('the tab that runs an answer is loaded again: the other shows the words that were there, and goes on', { pace: 0.3 }, async ({ page, hand, gateway, context }) => {
+  await hand.open();
+  await hand.say('write a long answer');
+  const title = 'A long answer, to watch one arrive';
+  await hand.thread.getByRole('heading', { name: title }).waitFor();
+  const other = await otherTab(context, { hand, url: gateway.url });
+  await other.thread.getByRole('heading', { name: title }).waitFor();
+  const since = other.events.length;
+  await page.reload();
+  await hand.composer.waitFor();
+  const [runs, follows] = await Promise.race([hand, other].map(async (one, at, both) => {
+    await one.thread.locator('.answer:not(.superseded)').getByText(title).waitFor();
+    return (await one.banner(ELSEWHERE).count()) === 0 ? [one, both[1 - at]] : new Promise(() => {});
+  }));
+  for (const one of [runs, follows]) {
+    await one.page.waitForFunction(() => !document.querySelector('page-hand').shadowRoot.querySelector('[aria-busy]'));
+    const answers = one.thread.locator('.answer').filter({ has: one.page.getByRole('heading', { name: title }) });
+    assert.deepEqual(await answers.evaluateAll((all) => all.map((answer) => answer.className)), ['answer superseded', 'answer']);
+  }
+  assert.equal(hand.asked.length + other.asked.length, 2);
+});
+
 journey('a question is open in one tab; the other answers it once the first is gone', {}, async ({ page, hand, gateway, context }) => {
   await hand.open();
   await hand.say('refund order A-1042 because it arrived damaged');

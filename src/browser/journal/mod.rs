@@ -271,7 +271,11 @@ impl Journal {
         if row.get("format").and_then(Value::as_u64).is_some_and(|format| format > FORMAT) {
             return Err(OpenError::Newer);
         }
-        let row = Row::from_json(&row);
+        let mut row = Row::from_json(&row);
+        if read[0].is_undefined() {
+            // Whose it is may be known all the same.
+            row.user.clone_from(&self.row.borrow().user);
+        }
         let last = if read[1].is_undefined() { None } else { Array::from(&read[1]).get(1).as_f64() };
         let end = last.map_or(0, |last| last as u32 + 1);
         let from = start_before(&row.checkpoints, end.saturating_sub(SHOWN) + 1);

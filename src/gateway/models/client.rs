@@ -172,7 +172,8 @@ impl Answer {
             }
             let mut answer = connect(&client, post, &self.head).await;
             if let Err(refusal) = &answer
-                && let Some(post) = client.upstream.target.write_unsealed(&self.request, refusal)
+                && let Some(unsealed) = client.upstream.target.unsealed(&self.request, refusal)
+                && let Ok(post) = unsealed.write(&self.request)
             {
                 warn!(
                     model = client.upstream.name,

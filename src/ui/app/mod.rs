@@ -242,7 +242,7 @@ impl App {
     /// Ends the session: what is at work is let go of, connections and all.
     pub fn close(&self) {
         self.inner.thread.borrow_mut().handle = Handle::closed();
-        self.inner.thread.borrow().leave(false);
+        self.inner.thread.borrow().leave();
         self.inner.page.services.drifted.take();
         self.inner.listeners.take();
         if let Some(listing) = self.inner.listing.take() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::agent::Transcript;
 use crate::browser::{
     Channel, ImportError, Life, Listener, PageWord, Shelf, ThreadInfo, fresh_thread, set_current_thread,
-    take_left_behind,
+    set_left_behind,
 };
 use crate::protocol::ThreadId;
 use crate::ui::app::thread::{Hooks, Thread, start};
@@ -106,10 +106,10 @@ impl App {
         } else {
             Shelf::new(&self.inner.page.database).delete(&id).await
         };
-        drop(take_left_behind(&id));
         self.store.shelf.update(|shelf| *shelf += 1);
-        if let (Ok(()), Some(elsewhere)) = (&deleted, elsewhere) {
-            elsewhere.post(&PageWord::Deleted);
+        if deleted.is_ok() {
+            set_left_behind(&id, None);
+            elsewhere.iter().for_each(|elsewhere| elsewhere.post(&PageWord::Deleted));
         }
         deleted
     }
@@ -179,7 +179,7 @@ impl App {
             Self::with(&lives, |app| match life {
                 // Neither a lock nor a connection may keep the page out of the cache, or the next one waiting.
                 Life::Left => {
-                    app.inner.thread.borrow().leave(true);
+                    app.inner.thread.borrow().leave();
                     app.inner.page.database.close();
                 }
                 // Another page of this tab may have gone on.

@@ -75,6 +75,14 @@ fn the_words_of_an_answers_error_are_found_wherever_they_stand() {
         (json!({ "message": "No." }), "No."),
         (json!({ "detail": detail }), "body.tools: Extra inputs are not permitted"),
         (json!({ "object": "error", "message": { "detail": detail } }), "body.tools: Extra inputs are not permitted"),
+        (
+            json!({ "error": { "message": "Provider returned error", "metadata": { "raw": "Too long." } } }),
+            "Provider returned error: Too long.",
+        ),
+        (
+            json!({ "error": { "message": "Oh", "metadata": { "raw": "{\"error\":{\"message\":\"Too long.\"}}" } } }),
+            "Oh: Too long.",
+        ),
         (json!({ "detail": [] }), "The model's server answered with HTTP 422."),
         (json!("No."), "The model's server answered with HTTP 422."),
     ] {

@@ -7,7 +7,7 @@ use pagehand::protocol::{
 };
 use pagehand::providers::{Api, Vendor, error};
 use pagehand::wire::retry::RetryAdvice;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::rules::violations;
 use super::threads::{kept, over_ag_ui};
@@ -204,11 +204,13 @@ fn a_server_that_can_not_read_what_it_sealed_is_asked_without() {
             let request = ModelRequest { messages, ..asked() };
             let target = target(vendor.name);
             let sealed = target.write(&request).expect("a body");
-            let Some(post) = target.write_unsealed(&request, &refusal) else {
+            let Some(unsealed) = target.unsealed(&request, &refusal) else {
                 assert!(!sealed.body.contains("SEALED"), "{}, {name}", vendor.name);
                 continue;
             };
             left_out += 1;
+            let post = unsealed.write(&request).expect("a body");
+            assert!(unsealed.unsealed(&request, &refusal).is_none(), "once is enough");
             assert!(post != sealed && !post.body.contains("SEALED"), "{}, {name}: {}", vendor.name, post.body);
             let body: Value = serde_json::from_str(&post.body).unwrap();
             let found = violations(vendor, &body);
@@ -224,17 +226,18 @@ fn what_is_refused_because_of_what_was_sealed_is_known_by_its_words() {
     let vendor = Vendor::find("openai_responses").unwrap();
     let messages = vec![user("Go."), Message::Assistant(said(vendor, "openai_responses/thoughts.sse", 0)), user("On.")];
     let request = ModelRequest { messages, ..asked() };
-    let asks_without = |status: u16, words: &str| {
-        let body = serde_json::json!({ "error": { "message": words } }).to_string();
-        let refusal = error::of_answer(status, RetryAdvice::default(), &body);
-        target(vendor.name).write_unsealed(&request, &refusal).is_some()
+    let refused = |status: u16, body: &Value| {
+        let refusal = error::of_answer(status, RetryAdvice::default(), &body.to_string());
+        target(vendor.name).unsealed(&request, &refusal).is_some()
     };
+    let asks_without = |status: u16, words: &str| refused(status, &json!({ "error": { "message": words } }));
     for (status, words) in [
         (400, "messages.1.content.0: Invalid `signature` in `thinking` block"),
         (400, "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified"),
         (400, "Corrupted thought signature."),
         (400, "Function call is missing a thought_signature in functionCall parts"),
         (400, "The encrypted content gAAA could not be verified."),
+        (400, "Could not decrypt the provided encrypted_content."),
         (404, "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."),
     ] {
         assert!(asks_without(status, words), "{status} {words}");
@@ -246,6 +249,12 @@ fn what_is_refused_because_of_what_was_sealed_is_known_by_its_words() {
         (429, "too many signatures"),
     ] {
         assert!(!asks_without(status, words), "{status} {words}");
+    }
+    // As OpenRouter hands on what the provider behind it said.
+    for raw in ["Corrupted thought signature.", r#"{"error":{"message":"Invalid `signature` in `thinking` block"}}"#] {
+        let body =
+            json!({ "error": { "message": "Provider returned error", "code": 400, "metadata": { "raw": raw } } });
+        assert!(refused(400, &body), "{raw}");
     }
 }
 

@@ -54,14 +54,14 @@ impl Life {
                 let mut renewed = pin!((&mut stands_back).fuse());
                 select_biased! {
                     lock = granted => Turn::Granted(lock),
-                    order = self.ordered.next() => Turn::Ordered(order.unwrap_or(Order::Leave { unloads: false })),
+                    order = self.ordered.next() => Turn::Ordered(order.unwrap_or(Order::Leave)),
                     () = renewed => Turn::Renew,
                     heard = self.heard.select_next_some() => Turn::Heard(heard),
                 }
             };
             match turn {
                 Turn::Granted(Some(lock)) => return Next::Own { lock, by_force: false },
-                Turn::Ordered(Order::Leave { .. }) => return Next::Closed,
+                Turn::Ordered(Order::Leave) => return Next::Closed,
                 Turn::Ordered(Order::Stop) => tell(channel.as_ref(), &PageWord::Stop),
                 Turn::Ordered(Order::TakeOver) => break,
                 Turn::Granted(None) | Turn::Renew => {
@@ -86,10 +86,9 @@ impl Life {
                     claim = None;
                     stands_back = sleep(2 * RELEASE_MS);
                 }
-                Turn::Heard(PageWord::Deleted) => {
-                    self.give_way(Some(words::DELETED.to_owned()));
-                    return Next::Closed;
-                }
+                Turn::Heard(PageWord::Deleted) => return Next::Deleted,
+                // It is about to be left.
+                Turn::Heard(lines @ PageWord::Lines { .. }) => self.handed.push(lines),
                 Turn::Heard(_) => {}
             }
         }

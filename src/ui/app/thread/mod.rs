@@ -23,7 +23,7 @@ use futures::future::{Either, select};
 
 use crate::agent::{Input, Transcript};
 use crate::browser::{
-    Artifacts, Channel, Claim, Journal, Lock, Mirror, Opened, PageWord, ThreadServices, Watcher, sleep,
+    Artifacts, Channel, Claim, Journal, Lock, Mirror, Opened, PageWord, ThreadServices, Watcher, set_left_behind, sleep,
 };
 use crate::protocol::{EndReason, Entry, Event, ThreadId};
 use crate::session::{Handle, Inputs};
@@ -53,10 +53,7 @@ pub(super) struct Thread {
 enum Order {
     TakeOver,
     Stop,
-    /// With the whole page, where there is no time to write.
-    Leave {
-        unloads: bool,
-    },
+    Leave,
 }
 
 /// What the page does when a thread turns out to be its own, or not to be had.
@@ -73,9 +70,9 @@ pub(super) struct Hooks {
 
 impl Thread {
     /// It is on screen no more; what is at work in it is let go of, and goes on when it is opened again.
-    pub(super) fn leave(&self, unloads: bool) {
+    pub(super) fn leave(&self) {
         self.shown.set(false);
-        self.order(Order::Leave { unloads });
+        self.order(Order::Leave);
     }
 
     /// Ends what is at work in it; another is put in its place.
@@ -123,6 +120,7 @@ pub(super) fn start(up: &Up, page: &Rc<Page>, hooks: Hooks) -> Thread {
         heard,
         ordered,
         inputs,
+        handed: Vec::new(),
         stopping: Some(handle.clone()),
         hooks,
     };
@@ -159,6 +157,8 @@ struct Life {
     heard: UnboundedReceiver<PageWord>,
     ordered: UnboundedReceiver<Order>,
     inputs: Inputs,
+    // Lines that whoever had it could not write down.
+    handed: Vec<PageWord>,
     // Let go of when the thread is closed: a session ends with its last handle.
     stopping: Option<Handle>,
     hooks: Hooks,
@@ -183,7 +183,11 @@ impl Life {
             next = match next {
                 Next::Own { lock, by_force } => self.own(lock, by_force).await,
                 Next::Follow(claim) => self.follow(claim).await,
-                Next::Closed | Next::Deleted => return,
+                Next::Closed => return,
+                Next::Deleted => {
+                    set_left_behind(&self.id, None);
+                    return self.give_way(Some(words::DELETED.to_owned()));
+                }
             };
         }
     }

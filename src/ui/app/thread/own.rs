@@ -6,11 +6,12 @@ use std::rc::Rc;
 
 use futures::future::select;
 use futures::{FutureExt, StreamExt, select_biased};
+use serde_json::Value;
 
 use crate::agent::{Config, Input, Run};
 use crate::browser::{
-    BrowserHost, Claim, Lock, OpenError, Opened, PageWord, is_online, random_seed, set_had_thread, set_left_behind,
-    sleep, take_left_behind,
+    BrowserHost, Claim, Lock, OpenError, Opened, PageWord, is_online, left_behind, random_seed, set_had_thread,
+    set_left_behind, sleep,
 };
 use crate::protocol::{Entry, Event, UserMessage};
 use crate::session::{Ended, Handle, Told, drive};
@@ -24,7 +25,8 @@ impl Life {
             // What another page could not write is its own affair no more.
             self.page.store.saving.set(None);
         }
-        let Some(mut opened) = self.open(by_force).await else { return Next::Closed };
+        let begins = self.take_left_behind();
+        let Some(mut opened) = self.open(by_force, begins).await else { return Next::Closed };
         let user = self.journal.row().borrow().user.clone();
         if !self.is_ours() {
             self.give_way(None);
@@ -53,8 +55,8 @@ impl Life {
         }
         let (gateway, tools) = (self.page.gateway.clone(), Rc::clone(&self.page.tools));
         let host = BrowserHost::new(gateway, tools, Rc::clone(&self.journal), self.services.clone());
-        let mut unloads = false;
-        let (next, writes) = {
+        let mut is_left = false;
+        let next = {
             let mut driving = pin!(drive(run, host, &mut self.inputs).fuse());
             let mut lost = pin!(lock.lost().fuse());
             let next = loop {
@@ -65,8 +67,8 @@ impl Life {
                     },
                     () = lost => break Next::Follow(None),
                     order = self.ordered.next() => match order {
-                        Some(Order::Leave { unloads: all }) => {
-                            unloads = all;
+                        Some(Order::Leave) => {
+                            is_left = true;
                             break Next::Closed;
                         }
                         Some(Order::TakeOver | Order::Stop) => {}
@@ -85,22 +87,24 @@ impl Life {
                     },
                 }
             };
-            // A connection that is opened once more would keep the page out of the browser's cache.
-            let writes = !unloads || !self.journal.waiting().1.is_empty();
             // Whoever has it next shows what has come of an answer, as this page does.
             if !matches!(next, Next::Deleted) {
                 self.stopping.iter().for_each(Handle::rest);
                 let _ = driving.as_mut().now_or_never();
             }
-            (next, writes)
+            next
         };
-        if unloads {
+        if is_left {
+            // Neither a lock nor a channel may keep the page out of the browser's cache, or the next one waiting; and there
+            // may be no time to write.
             self.leave_behind();
+            self.mirror.end();
+            drop(lock);
+            self.write().await;
+            return next;
         }
-        // What was said is written before another page reads it; a database that hangs holds nobody up.
-        if writes {
-            let _ = select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await;
-        }
+        // What was said is written before another page reads it.
+        self.write().await;
         let (first, unwritten) = self.journal.waiting();
         if matches!(next, Next::Follow(_)) && !unwritten.is_empty() {
             // What the user said and no journal has is said once more, where the thread is now.
@@ -114,15 +118,17 @@ impl Life {
                 set_had_thread(&self.id, false);
                 Next::Follow(Claim::new(&self.lock_name(), false))
             }
-            Next::Deleted => {
-                self.give_way(Some(words::DELETED.to_owned()));
-                Next::Closed
-            }
             next => next,
         }
     }
 
-    async fn open(&mut self, by_force: bool) -> Option<Opened> {
+    // A database that hangs holds nobody up.
+    async fn write(&self) {
+        let _ = select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await;
+    }
+
+    // `begins`: where nothing can be read nothing is lost.
+    async fn open(&mut self, by_force: bool, begins: bool) -> Option<Opened> {
         let told = self.told();
         let mut attempts = 0;
         let why = loop {
@@ -140,8 +146,8 @@ impl Life {
                 Err(OpenError::Failed(_)) => sleep(500).await,
             }
         };
-        if self.fresh {
-            // There is nothing to be lost; the first line that can not be written says so.
+        if begins {
+            // The first line that can not be written says so.
             self.journal.begin(told);
             return Some(Opened::default());
         }
@@ -165,25 +171,40 @@ impl Life {
         }
     }
 
-    // For the next page of this tab.
+    // For the next page of this tab, and for the page that follows.
     fn leave_behind(&self) {
         let (first, entries) = self.journal.waiting();
-        if !entries.is_empty() {
-            set_left_behind(&self.id, &PageWord::Lines { first, entries }.to_text());
+        if entries.is_empty() {
+            return set_left_behind(&self.id, None);
         }
+        let mut left = PageWord::Lines { first, entries: entries.clone() }.to_json();
+        left["user"] = self.journal.row().borrow().user.as_str().into();
+        set_left_behind(&self.id, Some(&left.to_string()));
+        self.mirror.hand_over(first, entries);
+    }
+
+    // What this tab's last page left; whether the thread begins with what is known here.
+    fn take_left_behind(&mut self) -> bool {
+        let left = left_behind(&self.id).and_then(|text| serde_json::from_str::<Value>(&text).ok()).unwrap_or_default();
+        self.handed.extend(PageWord::from_json(&left));
+        // Whose it is, where no journal says so; not whoever has signed in since.
+        if let Some(author) = left["user"].as_str().filter(|author| !author.is_empty()) {
+            author.clone_into(&mut self.journal.row().borrow_mut().user);
+        }
+        self.fresh || left["first"] == 0
     }
 
     // What the page that had it could not write down is written here: another one, or this tab's last.
     fn take_handed_over(&mut self, opened: &mut Opened) {
-        let left = take_left_behind(&self.id).and_then(|text| PageWord::read(&text));
         let heard = std::iter::from_fn(|| self.heard.next().now_or_never().flatten());
-        for word in left.into_iter().chain(heard) {
+        for word in self.handed.drain(..).chain(heard) {
             let PageWord::Lines { first, entries } = word else { continue };
             // Some of them may have been written after all.
-            let written = self.journal.lines().checked_sub(first).unwrap_or(u32::MAX) as usize;
-            if let Some((written, more)) = entries.split_at_checked(written)
-                && opened.entries.ends_with(written)
-            {
+            let next = self.journal.first() as usize + opened.entries.len();
+            let written = next.checked_sub(first as usize).unwrap_or(usize::MAX);
+            let Some((written, more)) = entries.split_at_checked(written) else { continue };
+            let there = opened.entries.iter().rev().map(Entry::to_json);
+            if there.take(written.len()).eq(written.iter().rev().map(Entry::to_json)) {
                 more.iter().for_each(|entry| self.journal.append(entry));
                 opened.entries.extend_from_slice(more);
             }
