@@ -63,7 +63,7 @@ impl Reply {
 
     /// What the head says of sending the request again.
     pub(super) fn retry_advice(&self) -> RetryAdvice {
-        RetryAdvice::read(|name| self.header(name), now())
+        RetryAdvice::read(|name| self.header(name), http_date, now())
     }
 
     /// The next piece of the body; `None` at its end, `Err` where the connection was lost.
@@ -103,4 +103,12 @@ impl Reply {
 pub(super) enum TextError {
     Lost,
     TooLong,
+}
+
+// The three forms of RFC 9110 §5.6.7, of which one does not say that it is in UTC. JavaScript takes more for a date.
+fn http_date(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let zone = if text.ends_with("GMT") { "" } else { " GMT" };
+    let ms = js_sys::Date::parse(&format!("{text}{zone}"));
+    (text.contains(':') && ms >= 0.0).then_some(ms as u64)
 }

@@ -7,8 +7,6 @@
 //! | `retry-after-ms` | when, in milliseconds |
 //! | `retry-after` | when, in seconds or as a date |
 
-use std::time::UNIX_EPOCH;
-
 /// What a head says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetryAdvice {
@@ -19,8 +17,9 @@ pub struct RetryAdvice {
 }
 
 impl RetryAdvice {
-    /// Reads a head; `now_ms` is the time of the reader's clock, for a date where the head has none of its own.
-    pub fn read(header: impl Fn(&str) -> Option<String>, now_ms: u64) -> Self {
+    /// Reads a head. `date` reads an HTTP date (RFC 9110 §5.6.7) in milliseconds since the Unix epoch; `now_ms` is the time of
+    /// the reader's clock, for a date where the head has none of its own.
+    pub fn read(header: impl Fn(&str) -> Option<String>, date: impl Fn(&str) -> Option<u64>, now_ms: u64) -> Self {
         let retry = header("x-should-retry").and_then(|text| match text.trim() {
             "true" => Some(true),
             "false" => Some(false),
@@ -30,8 +29,8 @@ impl RetryAdvice {
         let seconds_or_date = || {
             let text = header("retry-after")?;
             // Two clocks seldom agree, so a date is held against the clock it was made by.
-            let now = || header("date").and_then(|text| date_ms(&text)).unwrap_or(now_ms);
-            decimal(&text).or_else(|| Some(date_ms(&text)?.saturating_sub(now())))
+            let now = || header("date").and_then(|text| date(&text)).unwrap_or(now_ms);
+            decimal(&text).or_else(|| Some(date(&text)?.saturating_sub(now())))
         };
         Self { retry, after_ms: ms().or_else(seconds_or_date) }
     }
@@ -49,10 +48,4 @@ pub fn decimal(text: &str) -> Option<u64> {
     let thousandths = digit(0) * 100 + digit(1) * 10 + digit(2);
     let whole = whole.parse::<u64>().unwrap_or(u64::MAX);
     Some(whole.saturating_mul(1000).saturating_add(thousandths))
-}
-
-/// An HTTP date in milliseconds since the Unix epoch, in any of its three forms (RFC 9110 §5.6.7).
-fn date_ms(text: &str) -> Option<u64> {
-    let since_epoch = httpdate::parse_http_date(text.trim()).ok()?.duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(since_epoch.as_millis()).ok()
 }

@@ -166,7 +166,14 @@ async fn a_rate_limit_says_how_long_to_wait() {
         ("7", Some(7000)),
         (" 2 ", Some(2000)),
         ("Wed, 21 Oct 2026 07:28:00 GMT", Some(60_000)),
+        ("Wednesday, 21-Oct-26 07:28:00 GMT", Some(60_000)),
+        ("Wed Oct 21 07:28:00 2026", Some(60_000)),
+        ("Wed, 21 Oct 2026 07:26:00 GMT", Some(0)),
         ("Wed, 21 Okt 2026 07:28:00 GMT", None),
+        ("Wed, 99 Oct 2026 07:28:00 GMT", None),
+        ("-1", None),
+        ("21 Oct", None),
+        ("soon", None),
         ("18446744073709551615", Some(u64::MAX)),
     ];
     for (header, wait) in waits {

@@ -278,7 +278,7 @@ async fn read_error(mut response: Response) -> ModelError {
     let status = response.status();
     let header = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    let advice = RetryAdvice::read(header, u64::try_from(now).unwrap_or(u64::MAX));
+    let advice = RetryAdvice::read(header, http_date, u64::try_from(now).unwrap_or(u64::MAX));
     let mut body = Vec::new();
     let end = tokio::time::Instant::now() + REFUSAL;
     while let Ok(Ok(Some(chunk))) = tokio::time::timeout_at(end, response.chunk()).await {
@@ -288,4 +288,9 @@ async fn read_error(mut response: Response) -> ModelError {
         }
     }
     error::of_answer(status.as_u16(), advice, &String::from_utf8_lossy(&body))
+}
+
+fn http_date(text: &str) -> Option<u64> {
+    let since_epoch = httpdate::parse_http_date(text.trim()).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since_epoch.as_millis()).ok()
 }

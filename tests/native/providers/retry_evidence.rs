@@ -12,7 +12,11 @@ const NOW: u64 = 1_792_567_620_000;
 
 fn advice(headers: &[(&str, &str)]) -> (Option<bool>, Option<u64>) {
     let header = |name: &str| headers.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
-    let RetryAdvice { retry, after_ms } = RetryAdvice::read(header, NOW);
+    let date = |text: &str| {
+        let since_epoch = httpdate::parse_http_date(text).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        u64::try_from(since_epoch.as_millis()).ok()
+    };
+    let RetryAdvice { retry, after_ms } = RetryAdvice::read(header, date, NOW);
     (retry, after_ms)
 }
 
