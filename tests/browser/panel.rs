@@ -675,6 +675,8 @@ async fn a_damaged_record_is_shown_up_to_the_damage_and_says_so() {
     let (name, thread) = (panel.name.clone(), panel.instance.thread());
     drop(panel);
     put("pagehand", "lines", &format!(r#"["{thread}", 2]"#), "{ half a li").await;
+    // What was still being written when the page was left would mend it.
+    evaluate(&format!("sessionStorage.removeItem('pagehand.left:{thread}')"));
     let again = Mounted::waiting(&name);
     again.reads("[part=user-message]", "Tell me.").await;
     again.reads(".banner[role=status]", "record was damaged").await;
