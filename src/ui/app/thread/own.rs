@@ -25,7 +25,7 @@ impl Life {
             // What another page could not write is its own affair no more.
             self.page.store.saving.set(None);
         }
-        let begins = self.take_left_behind();
+        let begins = self.read_left_behind();
         let Some(mut opened) = self.open(by_force, begins).await else { return Next::Closed };
         let user = self.journal.row().borrow().user.clone();
         if !self.is_ours() {
@@ -184,7 +184,7 @@ impl Life {
     }
 
     // What this tab's last page left; whether the thread begins with what is known here.
-    fn take_left_behind(&mut self) -> bool {
+    fn read_left_behind(&mut self) -> bool {
         let left = left_behind(&self.id).and_then(|text| serde_json::from_str::<Value>(&text).ok()).unwrap_or_default();
         self.handed.extend(PageWord::from_json(&left));
         // Whose it is, where no journal says so; not whoever has signed in since.
