@@ -226,6 +226,10 @@ async fn what_could_not_be_written_is_handed_over() {
     until_so("all of it", || again.all(".md").len() == 2).await;
 }
 
+fn is_left_behind(panel: &Mounted) -> bool {
+    !evaluate(&format!("sessionStorage.getItem('pagehand.left:{}')", panel.instance.thread())).is_null()
+}
+
 /// The page is left, and opened once more in the same tab.
 fn reloaded(panel: Mounted) -> Mounted {
     let name = panel.name.clone();
@@ -286,8 +290,37 @@ async fn words_stay() {
     network.asked("/tools").await.answer_json(200, &listing(&[]));
     network.asked("/agent").await.answer_text(200, "{}", &saying("It was sent."));
     again.reads(".items > :last-child .md", "It was sent.").await;
+    assert!(!is_left_behind(&again), "what is written is kept nowhere else");
     let again = reloaded(again);
     until_so("both, out of the journal", || again.all(".md").len() == 2).await;
+}
+
+#[test]
+async fn where_no_thread_can_be_opened_the_next_one_outlives_a_reload() {
+    let network = Network::install();
+    let panel = Mounted::told(&network).await;
+    let nothing = Fault::denied();
+    let panel = reloaded(panel);
+    panel.reads(".banner", "can not be opened").await;
+    network.asked("/tools").await.answer_json(200, &listing(&[]));
+    panel.hear(&network, "And now?", "Now, too.").await;
+    let again = reloaded(panel);
+    again.reads(".md", "Now, too.").await;
+    drop(nothing);
+}
+
+#[test]
+async fn what_was_written_after_all_is_not_begun_anew_where_nothing_can_be_read() {
+    let network = Network::install();
+    let panel = Mounted::new(&network).await;
+    let full = Fault::full(u32::MAX);
+    panel.hear(&network, "Tell me.", "It was sent.").await;
+    let again = reloaded(panel);
+    again.reads(".md", "It was sent.").await;
+    assert!(is_left_behind(&again));
+    drop(full);
+    until_so("it to be saved", || !text_of(&again.find(".panel").unwrap()).contains("is not being saved")).await;
+    assert!(!is_left_behind(&again), "a page that crashes now leaves nothing that is old");
 }
 
 #[test]
@@ -339,6 +372,7 @@ async fn a_thread_that_is_deleted_elsewhere_makes_room_for_a_new_one() {
     body.end();
     owner.reads(".md", "Once more.").await;
     assert_eq!(owner.all("[part=user-message]").len(), 1);
+    reloaded(owner).reads(".md", "Once more.").await;
 }
 
 #[test]

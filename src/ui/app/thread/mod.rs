@@ -23,7 +23,8 @@ use futures::future::{Either, select};
 
 use crate::agent::{Input, Transcript};
 use crate::browser::{
-    Artifacts, Channel, Claim, Journal, Lock, Mirror, Opened, PageWord, ThreadServices, Watcher, set_left_behind, sleep,
+    Artifacts, Channel, Claim, Journal, Lock, Mirror, Opened, PageWord, ThreadServices, Watcher, set_current_thread,
+    set_left_behind, sleep,
 };
 use crate::protocol::{EndReason, Entry, Event, ThreadId};
 use crate::session::{Handle, Inputs};
@@ -105,7 +106,7 @@ pub(super) fn start(up: &Up, page: &Rc<Page>, hooks: Hooks) -> Thread {
     let (hear, heard) = unbounded();
     let (shown, mirror) = (Rc::new(Cell::new(true)), Mirror::default());
     let journal = Rc::new(Journal::new(&page.database, id));
-    let told = watcher_of(page, &shown, &mirror, &journal);
+    let told = watcher_of(id, page, &shown, &mirror, &journal);
     let services = ThreadServices::new(page.services.clone(), Rc::new(Artifacts::of(&journal)), told);
     let life = Life {
         id: id.clone(),
@@ -129,10 +130,21 @@ pub(super) fn start(up: &Up, page: &Rc<Page>, hooks: Hooks) -> Thread {
 }
 
 // Events go to the views while the thread is shown, to the pages that follow, and to whoever listens in this one.
-fn watcher_of(page: &Rc<Page>, shown: &Rc<Cell<bool>>, mirror: &Mirror, journal: &Rc<Journal>) -> Watcher {
+fn watcher_of(
+    id: &ThreadId,
+    page: &Rc<Page>,
+    shown: &Rc<Cell<bool>>,
+    mirror: &Mirror,
+    journal: &Rc<Journal>,
+) -> Watcher {
     let (page, shown, mirror, journal) = (Rc::clone(page), Rc::clone(shown), mirror.clone(), Rc::clone(journal));
+    let id = id.clone();
     Rc::new(move |event: &Event| {
         if shown.get() {
+            // Also of a thread that took the place of one that was not to be had.
+            if matches!(event, Event::RunStart { .. }) {
+                set_current_thread(&page.options.name, &id);
+            }
             page.store.apply(event);
             if let Some(line) = journal.take_mark() {
                 page.store.mark(line);

@@ -4,7 +4,7 @@
 use std::pin::pin;
 use std::rc::Rc;
 
-use futures::future::select;
+use futures::future::{Either, select};
 use futures::{FutureExt, StreamExt, select_biased};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::browser::{
     set_left_behind, sleep,
 };
 use crate::protocol::{Entry, Event, UserMessage};
-use crate::session::{Ended, Handle, Told, drive};
+use crate::session::{Ended, Handle, Told, Written, drive};
 use crate::ui::app::thread::{ATTEMPTS, Life, Next, Order, RELEASE_MS};
 use crate::ui::words;
 
@@ -37,6 +37,9 @@ impl Life {
             self.journal.save_row().await;
         }
         self.take_handed_over(&mut opened);
+        if self.write().await {
+            set_left_behind(&self.id, None);
+        }
         set_had_thread(&self.id, true);
         let run = Run::restore(self.config(), &opened.entries);
         self.show(run.transcript(), &opened, run.last_end().filter(|_| run.can_retry()));
@@ -122,9 +125,9 @@ impl Life {
         }
     }
 
-    // A database that hangs holds nobody up.
-    async fn write(&self) {
-        let _ = select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await;
+    // Whether everything is written. A database that hangs holds nobody up.
+    async fn write(&self) -> bool {
+        matches!(select(pin!(self.journal.flush()), sleep(RELEASE_MS)).await, Either::Left((Written::Yes, _)))
     }
 
     // `begins`: where nothing can be read nothing is lost.
@@ -156,8 +159,14 @@ impl Life {
     }
 
     fn told(&self) -> Told {
-        let watcher = Rc::clone(&self.services.watcher);
-        Rc::new(move |why| watcher(&Event::Saving(why)))
+        let (watcher, id) = (Rc::clone(&self.services.watcher), self.id.clone());
+        Rc::new(move |why| {
+            // What is in the journal again is left nowhere else.
+            if why.is_none() {
+                set_left_behind(&id, None);
+            }
+            watcher(&Event::Saving(why));
+        })
     }
 
     fn config(&self) -> Config {
