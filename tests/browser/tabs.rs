@@ -310,7 +310,7 @@ async fn where_no_thread_can_be_opened_the_next_one_outlives_a_reload() {
 }
 
 #[test]
-async fn what_was_written_after_all_is_not_begun_anew_where_nothing_can_be_read() {
+async fn what_was_written_after_all_is_left_nowhere_else() {
     let network = Network::install();
     let panel = Mounted::new(&network).await;
     let full = Fault::full(u32::MAX);
