@@ -49,3 +49,11 @@ pub fn decimal(text: &str) -> Option<u64> {
     let whole = whole.parse::<u64>().unwrap_or(u64::MAX);
     Some(whole.saturating_mul(1000).saturating_add(thousandths))
 }
+
+/// An HTTP date in milliseconds since the Unix epoch, in any of its three forms (RFC 9110 §5.6.7). A page has its browser
+/// read it instead, which is 2 kB less to load.
+#[must_use]
+pub fn http_date(text: &str) -> Option<u64> {
+    let since_epoch = httpdate::parse_http_date(text.trim()).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    u64::try_from(since_epoch.as_millis()).ok()
+}

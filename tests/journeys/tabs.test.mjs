@@ -50,7 +50,6 @@ journey('the tab that runs an answer is loaded again: the other shows the words 
   await hand.thread.getByRole('heading', { name: title }).waitFor();
   const other = await otherTab(context, { hand, url: gateway.url });
   await other.thread.getByRole('heading', { name: title }).waitFor();
-  const since = other.events.length;
   await page.reload();
   await hand.composer.waitFor();
   const [runs, follows] = await Promise.race([hand, other].map(async (one, at, both) => {

@@ -13,7 +13,7 @@ use crate::gateway::models::Answering;
 use crate::gateway::models::config::Upstream;
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, Usage};
 use crate::providers::{Decoder, Post, error};
-use crate::wire::retry::RetryAdvice;
+use crate::wire::retry::{RetryAdvice, http_date};
 
 const CONNECT: Duration = Duration::from_secs(10);
 // To the first byte: a local server may load its model first.
@@ -288,9 +288,4 @@ async fn read_error(mut response: Response) -> ModelError {
         }
     }
     error::of_answer(status.as_u16(), advice, &String::from_utf8_lossy(&body))
-}
-
-fn http_date(text: &str) -> Option<u64> {
-    let since_epoch = httpdate::parse_http_date(text.trim()).ok()?.duration_since(UNIX_EPOCH).ok()?;
-    u64::try_from(since_epoch.as_millis()).ok()
 }

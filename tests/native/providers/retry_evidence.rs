@@ -2,7 +2,7 @@
 
 use pagehand::protocol::{ModelError, ModelErrorKind};
 use pagehand::providers::error::{of_answer, redact, without_key};
-use pagehand::wire::retry::{RetryAdvice, decimal};
+use pagehand::wire::retry::{RetryAdvice, decimal, http_date};
 use serde_json::{Value, json};
 
 use super::error_in;
@@ -12,11 +12,7 @@ const NOW: u64 = 1_792_567_620_000;
 
 fn advice(headers: &[(&str, &str)]) -> (Option<bool>, Option<u64>) {
     let header = |name: &str| headers.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
-    let date = |text: &str| {
-        let since_epoch = httpdate::parse_http_date(text).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-        u64::try_from(since_epoch.as_millis()).ok()
-    };
-    let RetryAdvice { retry, after_ms } = RetryAdvice::read(header, date, NOW);
+    let RetryAdvice { retry, after_ms } = RetryAdvice::read(header, http_date, NOW);
     (retry, after_ms)
 }
 
