@@ -6,26 +6,32 @@
 // Knows nothing of threads, models or tools. The contract is types.d.ts.
 
 const SHEET = `
-:host { color-scheme: light dark; --_w: var(--page-hand-width, 400px); }
-:host([theme="light"]) { color-scheme: light; }
-:host([theme="dark"]) { color-scheme: dark; }
-:host([hidden]) { display: none; }
+:host { --_w: var(--page-hand-width, 400px); --_l: initial; --_d: ; }
+@media (prefers-color-scheme: dark) { :host(:not([theme="light"])) { --_l: ; --_d: initial; } }
+:host([theme="dark"]) { --_l: ; --_d: initial; }
+:host { display: contents; }
 :host([placement="inline"]) { display: block; min-block-size: 320px; }
-.frame { background: light-dark(#fff, #16181d); color: light-dark(#1b1f24, #e7e9ee); z-index: var(--page-hand-z-index, 2147483000); }
-.frame[hidden] { display: none; }
+:host([hidden]) { display: none; }
+.frame, .launcher { all: initial; box-sizing: border-box; position: fixed; inset: auto; z-index: var(--page-hand-z-index, 2147483000); color-scheme: light dark; }
+:host([theme="light"]) :is(.frame, .launcher) { color-scheme: light; }
+:host([theme="dark"]) :is(.frame, .launcher) { color-scheme: dark; }
+.frame { display: block; inset-block-end: var(--_vb, 0px); inset-inline-end: 0; inline-size: min(var(--_w), 100vw); block-size: var(--_vh, 100dvh); padding: env(safe-area-inset-top) env(safe-area-inset-right) env(safe-area-inset-bottom) env(safe-area-inset-left); overflow: hidden; -webkit-user-select: text; user-select: text; background: var(--_l, #fff) var(--_d, #16181d); color: var(--_l, #1b1f24) var(--_d, #e7e9ee); }
+:host([placement="inline"]) .frame { position: relative; inset: auto; inline-size: auto; block-size: 100%; min-block-size: inherit; padding: 0; overflow: visible; z-index: auto; }
 .mount { block-size: 100%; }
-:host(:not([placement="inline"])) .frame { position: fixed; inset-block-end: 0; inset-inline-end: 0; inline-size: min(var(--_w), 100vw); block-size: 100dvh; }
-:host([placement="inline"]) .frame { position: relative; block-size: 100%; min-block-size: inherit; }
-.launcher { position: fixed; inset-block-end: 20px; inset-inline-end: 20px; z-index: var(--page-hand-z-index, 2147483000); font: 600 15px/1 system-ui, sans-serif; padding: 0 18px; min-block-size: 44px; border-radius: 22px; border: 1px solid transparent; cursor: pointer; background: var(--page-hand-accent, light-dark(#0b5cad, #7cb7ff)); color: var(--page-hand-on-accent, light-dark(#fff, #0b1420)); box-shadow: 0 4px 16px rgb(0 0 0 / .25); }
-.launcher:focus-visible { outline: 3px solid light-dark(#0b5cad, #7cb7ff); outline-offset: 3px; }
-.launcher[hidden] { display: none; }
+.launcher { display: block; inset-block-end: calc(20px + env(safe-area-inset-bottom)); inset-inline-end: calc(20px + env(safe-area-inset-right)); font: 600 15px/1 system-ui, sans-serif; padding: 0 18px; min-block-size: 44px; border-radius: 22px; border: 1px solid transparent; cursor: pointer; background: var(--page-hand-accent, var(--_l, #0b5cad) var(--_d, #7cb7ff)); color: var(--page-hand-on-accent, var(--_l, #fff) var(--_d, #0b1420)); box-shadow: 0 4px 16px rgb(0 0 0 / .25); }
+.launcher:focus-visible { outline: 3px solid var(--_l, #0b5cad) var(--_d, #7cb7ff); outline-offset: 3px; }
+.frame[hidden], .launcher[hidden] { display: none; }
 .loading { font: 15px/1.5 system-ui, sans-serif; padding: 24px; margin: 0; }
-.loading button { font: inherit; display: block; margin-block-start: 12px; }
-.note { position: absolute; inset-block-start: 56px; inset-inline: 12px; z-index: 1; margin: 0; padding: 8px 12px; font: 14px/1.4 system-ui, sans-serif; border-radius: 8px; background: light-dark(#1b1f24, #e7e9ee); color: light-dark(#fff, #16181d); pointer-events: none; }
+.loading button { font: inherit; display: block; min-block-size: 44px; margin-block-start: 12px; }
+.note { position: absolute; inset-block-start: 56px; inset-inline: 12px; z-index: 1; margin: 0; padding: 8px 12px; font: 14px/1.4 system-ui, sans-serif; border-radius: 8px; background: var(--_l, #1b1f24) var(--_d, #e7e9ee); color: var(--_l, #fff) var(--_d, #16181d); pointer-events: none; }
 .note:empty { opacity: 0; }
 @media (min-width: 700px) {
-  :host(:not([placement="inline"])) .frame { border-inline-start: 1px solid light-dark(#d8dee4, #30363f); }
-  :host([placement="floating"]) .frame { inset-block-end: 20px; inset-inline-end: 20px; block-size: min(640px, 100dvh - 40px); border: 1px solid light-dark(#d8dee4, #30363f); border-radius: 14px; overflow: hidden; box-shadow: 0 12px 40px rgb(0 0 0 / .28); }
+  :host(:not([placement="inline"])) .frame { border-inline-start: 1px solid var(--_l, #d8dee4) var(--_d, #30363f); }
+  :host([placement="floating"]) .frame { inset-block-end: calc(20px + var(--_vb, 0px)); inset-inline-end: 20px; block-size: min(640px, var(--_vh, 100dvh) - 40px); padding: 0; border: 1px solid var(--_l, #d8dee4) var(--_d, #30363f); border-radius: 14px; box-shadow: 0 12px 40px rgb(0 0 0 / .28); }
+}
+@media print {
+  :host(:not([placement="inline"])) { display: none !important; }
+  :host([placement="inline"]) .frame, .mount { block-size: auto; }
 }`;
 
 // The module's glue, as it is loaded now. A copy that trapped is dead: the glue of the next one has another address, by
@@ -108,10 +114,13 @@ const guarded = (instance) => new Proxy(instance, {
   },
 });
 
+// A style sheet belongs to one document: an element that moves to another one needs it made anew.
 function adopt(root, css) {
-  const sheet = new CSSStyleSheet();
+  const view = root.ownerDocument.defaultView;
+  if (!view) return;
+  const sheet = new view.CSSStyleSheet();
   sheet.replaceSync(css);
-  root.adoptedStyleSheets.push(sheet);
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
 }
 
 function element(tag, properties, ...children) {
@@ -147,14 +156,39 @@ function read(file) {
   });
 }
 
-// A tab remembers which panels were open; a browser that forbids storage does not.
-function remembered(key, value) {
+// Does what a browser may not know or may refuse; then it comes to nothing.
+function attempt(work) {
   try {
-    if (value === undefined) return sessionStorage.getItem(key) === '1';
-    sessionStorage.setItem(key, value ? '1' : '0');
+    return work();
   } catch {}
-  return false;
 }
+
+// A tab remembers which panels were open; a browser that forbids storage does not.
+const remembers = (key) => attempt(() => sessionStorage.getItem(key)) === '1';
+const remember = (key, isOpen) => attempt(() => sessionStorage.setItem(key, isOpen ? '1' : '0'));
+
+// The attributes with a text, by the property of each, and what stands where one is absent.
+const ATTRIBUTES = {
+  gateway: '/', label: 'Assistant', placement: 'docked', theme: 'system', instructions: '', name: '', thread: '', profile: '',
+  agent: 'pagehand', load: 'idle', model: '', provider: '', modelUrl: '',
+};
+
+const attributeOf = (property) => (property === 'modelUrl' ? 'model-url' : property);
+
+// What a property says, as its attribute: frameworks hand over `true`, `false` and nothing for "there", "not there".
+function reflect(element, property, value) {
+  if (value === false || value === null || value === undefined) element.removeAttribute(attributeOf(property));
+  else element.setAttribute(attributeOf(property), value === true ? '' : value);
+}
+
+// Whether a key belongs to an input method. Safari says so by its code alone, once the composition has ended.
+const isComposing = (event) => event.isComposing || event.keyCode === 229;
+
+// What a page must not hear of what is typed, pasted or dropped in the panel: it would take it for its own.
+const PRIVATE = [
+  'keydown', 'keypress', 'keyup', 'beforeinput', 'input', 'copy', 'cut', 'paste', 'compositionstart', 'compositionupdate',
+  'compositionend', 'dragenter', 'dragover', 'dragleave', 'drop',
+];
 
 class PageHand extends HTMLElement {
   static observedAttributes = ['open', 'label', 'placement', 'model', 'provider', 'model-url'];
@@ -175,7 +209,10 @@ class PageHand extends HTMLElement {
   // Counts up when the element leaves the page: what began before that is not for the panel that comes then.
   #life = 0;
   #idle;
-  #styled = false;
+  // The panel's own style sheet, once it is known.
+  #css;
+  // Whether the last Escape was for the page to use.
+  #isLetOut = false;
   // What is written and not sent, from a panel that died to the next one.
   #draft;
   #note = element('p', { className: 'note', role: 'status' });
@@ -186,15 +223,19 @@ class PageHand extends HTMLElement {
     this.#frame.append(this.#mount, this.#note);
     this.#root.append(this.#launcher, this.#frame);
     this.#launcher.addEventListener('click', () => this.#opened());
-    this.#frame.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape' && !event.defaultPrevented && this.#placement === 'floating') this.close();
-    });
+    for (const type of PRIVATE) this.#root.addEventListener(type, this.#keep);
+    // What was set before the element was defined stands in the way of the properties it has now.
+    for (const property of [...Object.keys(ATTRIBUTES), 'open']) {
+      if (!Object.prototype.hasOwnProperty.call(this, property)) continue;
+      const value = this[property];
+      delete this[property];
+      reflect(this, property, value);
+    }
   }
 
   connectedCallback() {
-    if (!this.hasAttribute('placement')) this.setAttribute('placement', 'docked');
-    if ((this.model || this.getAttribute('provider')) && !this.#said.has('model')) this.#answeredBy();
-    if (remembered(this.#key)) this.setAttribute('open', '');
+    if ((this.#text('model') || this.#text('provider')) && !this.#said.has('model')) this.#answeredBy();
+    if (remembers(this.#key)) this.setAttribute('open', '');
     this.#show();
     if (this.#isShown) this.#ready();
     else if (this.getAttribute('load') !== 'open') {
@@ -203,13 +244,22 @@ class PageHand extends HTMLElement {
     }
   }
 
+  // The browser moves it with everything in it.
+  connectedMoveCallback() {}
+
+  adoptedCallback() {
+    this.#root.adoptedStyleSheets = [];
+    for (const css of [SHEET, this.#css]) if (css) adopt(this.#root, css);
+  }
+
   disconnectedCallback() {
-    // An element that is only moved comes back before this runs.
-    queueMicrotask(() => {
+    // Who moves an element, by hand or with a framework, has put it back when the next task begins.
+    setTimeout(() => {
       if (this.isConnected) return;
       (globalThis.cancelIdleCallback ?? clearTimeout)(this.#idle);
       this.#life += 1;
       this.#leave();
+      this.#fit();
       this.#giveUp('the element was removed');
       const instance = this.#instance;
       this.#instance = this.#mounting = undefined;
@@ -224,48 +274,22 @@ class PageHand extends HTMLElement {
 
   attributeChangedCallback(name) {
     if (!this.isConnected) return;
-    if (name === 'label') this.#instance?.setLabel(this.#label);
+    if (name === 'label') this.#instance?.setLabel(this.#text('label'));
     if (/^model|provider/.test(name)) this.#answeredBy();
     this.#show();
     if (name === 'open' && this.#isShown) this.#ready();
   }
 
-  get gateway() { return this.getAttribute('gateway') ?? '/'; }
-  set gateway(value) { this.setAttribute('gateway', value); }
-  get label() { return this.#label; }
-  set label(value) { this.setAttribute('label', value); }
-  get placement() { return this.#placement; }
-  set placement(value) { this.setAttribute('placement', value); }
-  get theme() { return this.getAttribute('theme') ?? 'system'; }
-  set theme(value) { this.setAttribute('theme', value); }
-  get instructions() { return this.getAttribute('instructions') ?? ''; }
-  set instructions(value) { this.setAttribute('instructions', value); }
-  get profile() { return this.getAttribute('profile') ?? ''; }
-  set profile(value) { this.setAttribute('profile', value); }
-  get agent() { return this.getAttribute('agent') ?? 'pagehand'; }
-  set agent(value) { this.setAttribute('agent', value); }
-  get model() { return this.getAttribute('model') ?? ''; }
-  set model(value) { this.setAttribute('model', value); }
+  // As an attribute it says whether the panel is shown, as a method it shows it: frameworks set the one, pages call the other.
+  get open() { return this.#open; }
+  set open(value) { reflect(this, 'open', value); }
   get isOpen() { return this.#isShown; }
   get threadId() { return this.#instance?.thread ?? null; }
   get tools() { return this.#instance?.tools() ?? []; }
 
-  open() {
-    this.setAttribute('open', '');
-    remembered(this.#key, true);
-    return this.#ready().then(() => this.focus());
-  }
+  close() { this.#close(); }
 
-  close() {
-    const within = this.matches(':focus-within');
-    this.removeAttribute('open');
-    remembered(this.#key, false);
-    if (within) this.#launcher.focus();
-  }
-
-  focus(options) {
-    (this.#area ?? this.#launcher).focus(options);
-  }
+  focus(options) { this.#focus(options); }
 
   async send(prompt) {
     const said = await whole(prompt);
@@ -278,7 +302,8 @@ class PageHand extends HTMLElement {
     const said = await whole(prompt);
     const panel = await this.#ready();
     const over = new AbortController();
-    const heard = Promise.withResolvers();
+    const heard = {};
+    heard.promise = new Promise((resolve, reject) => Object.assign(heard, { resolve, reject }));
     const hear = (what, work) => this.addEventListener(`pagehand-${what}`, ({ detail }) => work(detail), { signal: over.signal });
     let failure;
     const give = (reason) => {
@@ -311,7 +336,9 @@ class PageHand extends HTMLElement {
     }
   }
 
-  useModel(model) {
+  useModel(model) { return this.#useModel(model); }
+
+  #useModel(model) {
     const elsewhere = model && typeof model === 'object';
     this.#direct = elsewhere ? { ...model } : undefined;
     return this.#say('model', (panel) => {
@@ -388,9 +415,9 @@ class PageHand extends HTMLElement {
     return { ready: said, remove: () => this.#unsay(key, (panel) => panel.removeCallback(known)) };
   }
 
-  async complete(callId, answer) { (await this.#ready()).complete(String(callId), answer); }
-  async cancelJob(callId) { (await this.#ready()).cancelJob(String(callId)); }
-  async decide(callId, decision) { (await this.#ready()).decide(String(callId), decision); }
+  async complete(callId, answer) { return (await this.#ready()).complete(String(callId), answer); }
+  async cancelJob(callId) { return (await this.#ready()).cancelJob(String(callId)); }
+  async decide(callId, decision) { return (await this.#ready()).decide(String(callId), decision); }
 
   // It waits for the panel, however often that has to be tried: what a page registers is no reason to load it.
   #say(key, say) {
@@ -434,28 +461,85 @@ class PageHand extends HTMLElement {
   // As the attributes say; a key is never one of them.
   #answeredBy() {
     const [provider, url, model] = ['provider', 'model-url', 'model'].map((name) => this.getAttribute(name) ?? undefined);
-    this.useModel(provider || url ? { provider, url, model } : model).catch((error) => {
+    this.#useModel(provider || url ? { provider, url, model } : model).catch((error) => {
       console.error(`page-hand: ${error.message}`);
       this.#dispatch('log', { text: error.message });
     });
   }
 
+  #open = () => {
+    this.setAttribute('open', '');
+    remember(this.#key, true);
+    return this.#ready().then(() => this.#focus());
+  };
+
+  #close() {
+    const within = this.matches(':focus-within');
+    this.removeAttribute('open');
+    remember(this.#key, false);
+    if (within) this.#launcher.focus({ preventScroll: true });
+  }
+
+  #focus(options) { (this.#area ?? this.#launcher).focus({ preventScroll: true, ...options }); }
+
   // By the user's own hand: what goes wrong is shown, and there is nobody else to tell.
-  #opened() { this.open().catch(() => {}); }
+  #opened() { this.#open().catch(() => {}); }
+
+  // Escape goes to the innermost thing that can close: what is in the panel has had it by now, and the page has it last.
+  #keep = (event) => {
+    if (event.key === 'Escape' && !isComposing(event)) {
+      if (event.type === 'keydown') {
+        if (!event.defaultPrevented && this.#isShown && this.#text('placement') === 'floating') {
+          event.preventDefault();
+          this.#close();
+        }
+        this.#isLetOut = !event.defaultPrevented;
+      }
+      if (this.#isLetOut) return;
+    } else if (event.target === this.#launcher) return;
+    event.stopPropagation();
+  };
+
+  #text(property) { return this.getAttribute(attributeOf(property)) ?? ATTRIBUTES[property]; }
 
   get #key() { return `pagehand.open:${this.#name}`; }
-  get #name() { return this.getAttribute('name') || this.id || 'default'; }
-  get #label() { return this.getAttribute('label') ?? 'Assistant'; }
-  get #placement() { return this.getAttribute('placement') ?? 'docked'; }
+  get #name() { return this.#text('name') || this.id || 'default'; }
   get #area() { return this.#root.querySelector('.composer textarea'); }
-  get #isShown() { return this.hasAttribute('open') || this.#placement === 'inline'; }
+  get #isInline() { return this.#text('placement') === 'inline'; }
+  get #isShown() { return this.hasAttribute('open') || this.#isInline; }
 
   #show() {
-    this.#launcher.textContent = this.#label;
+    const label = this.#text('label');
+    if (this.#launcher.textContent !== label) this.#launcher.textContent = label;
     this.#launcher.setAttribute('aria-expanded', String(this.#isShown));
-    this.#launcher.hidden = this.#isShown;
-    this.#frame.hidden = !this.#isShown;
+    this.#layer(this.#launcher, !this.#isShown);
+    this.#layer(this.#frame, this.#isShown);
+    this.#fit();
   }
+
+  // In the top layer nothing of the page covers it, cuts it off or moves it, whatever the page does around the element.
+  #layer(part, isShown) {
+    part.hidden = !isShown;
+    part.popover = this.#isInline ? null : 'manual';
+    // Without a top layer the style sheet puts it above the page as well as it can.
+    attempt(() => (isShown && !this.#isInline ? part.showPopover() : part.hidePopover()));
+  }
+
+  // The keyboard of a phone covers the end of the window; what is left of it is the visual viewport. One that the user has
+  // made larger shows a piece of the page, and the panel with it.
+  #fit = () => {
+    const seen = attempt(() => visualViewport);
+    const [isFollowed, { style }] = [seen && this.#isShown && !this.#isInline && this.isConnected, this.#frame];
+    for (const type of ['resize', 'scroll']) {
+      if (isFollowed) seen.addEventListener(type, this.#fit);
+      else seen?.removeEventListener(type, this.#fit);
+    }
+    const covered = isFollowed && seen.scale <= 1.01 ? document.documentElement.clientHeight - seen.height - seen.offsetTop : 0;
+    if (covered > 50) {
+      style.setProperty('--_vh', `${seen.height}px`);
+      style.setProperty('--_vb', `${covered}px`);
+    } else for (const name of ['--_vh', '--_vb']) style.removeProperty(name);
+  };
 
   #ready() {
     const life = this.#life;
@@ -479,17 +563,16 @@ class PageHand extends HTMLElement {
     this.#mount.replaceChildren(element('p', { className: 'loading', role: 'status' }, 'Loading …'));
     const { Instance, style } = await load();
     if (!this.isConnected || life !== this.#life) throw new Error('the element was removed while it was loading');
-    if (!this.#styled) {
-      this.#styled = true;
-      adopt(this.#root, within(style));
-    }
+    if (!this.#css) adopt(this.#root, (this.#css = within(style)));
     this.#mount.replaceChildren();
-    const { gateway, instructions, profile, agent } = this;
-    const language = this.closest('[lang]')?.lang || navigator.language;
-    const thread = this.getAttribute('thread') ?? '';
-    const restarted = Boolean(this.#draft);
-    const options = { gateway, instructions, profile, agent, language, thread, restarted, name: this.#name, label: this.#label };
-    const close = this.#placement === 'inline' ? undefined : () => this.close();
+    const said = (property) => [property, this.#text(property)];
+    const options = Object.fromEntries(['gateway', 'instructions', 'profile', 'agent', 'thread', 'label'].map(said));
+    Object.assign(options, {
+      language: this.closest('[lang]')?.lang || navigator.language,
+      name: this.#name,
+      restarted: Boolean(this.#draft),
+    });
+    const close = this.#isInline ? undefined : () => this.#close();
     const instance = guarded(within(() => new Instance(this, this.#mount, options, close)));
     this.#instance = instance;
     for (const key of [...this.#said.keys()]) this.#tell(key);
@@ -521,7 +604,7 @@ class PageHand extends HTMLElement {
     this.#draft = undefined;
     Object.assign(area, { value, selectionStart, selectionEnd });
     area.dispatchEvent(new Event('input'));
-    if (focused) area.focus();
+    if (focused) area.focus({ preventScroll: true });
     this.#note.textContent = 'The panel had to be restarted. It goes on where it was.';
     setTimeout(() => (this.#note.textContent = ''), 15_000);
   }
@@ -542,6 +625,15 @@ class PageHand extends HTMLElement {
     again.addEventListener('click', () => this.#opened());
     this.#mount.replaceChildren(element('p', { className: 'loading', role: 'alert' }, words, again));
   }
+}
+
+for (const property of Object.keys(ATTRIBUTES)) {
+  Object.defineProperty(PageHand.prototype, property, {
+    __proto__: null,
+    configurable: true,
+    get() { return this.getAttribute(attributeOf(property)) ?? ATTRIBUTES[property]; },
+    set(value) { reflect(this, property, value); },
+  });
 }
 
 // Another copy of this script, or an older one, may have been here first.

@@ -79,6 +79,21 @@ pub enum Input {
     Tick,
 }
 
+/// What a call waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// No call of this id is known.
+    Unknown,
+    /// Nothing: it has its result, or it is not open yet.
+    Closed,
+    /// The user's decision.
+    Asked,
+    /// Its tool's answer.
+    Running,
+    /// The end of the job that it started.
+    Job,
+}
+
 /// The user's answer to an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {

@@ -27,7 +27,7 @@ mod run;
 mod stream;
 mod transcript;
 
-pub use input::{Decision, Input, Output, ToolRequest};
+pub use input::{Decision, Input, Output, Standing, ToolRequest};
 pub use limits::Limits;
 pub use result::ARTIFACTS;
 pub use run::{CHECKPOINT_LINES, Config, Run};

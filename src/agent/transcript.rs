@@ -128,6 +128,15 @@ impl Transcript {
         self.jobs.get(call.as_str()).map(Option::as_ref)
     }
 
+    /// Whether an answer of this thread made the call.
+    #[must_use]
+    pub fn has_call(&self, call: &ToolCallId) -> bool {
+        self.messages.iter().any(|message| match message {
+            Message::Assistant(answer) => answer.calls().any(|made| made.id == *call),
+            _ => false,
+        })
+    }
+
     /// How the jobs of this thread ended, by the calls that started them.
     pub fn job_ends(&self) -> impl Iterator<Item = (&str, &ToolResult)> {
         self.jobs.iter().filter_map(|(call, end)| end.as_ref().map(|end| (call, end)))

@@ -1,13 +1,14 @@
 //! HTTP by `fetch`: one answer read piece by piece, or whole. Knows nothing of what is in it.
 
-use gloo_net::http::{Method, RequestBuilder, Response};
-use js_sys::{Reflect, Uint8Array};
+use gloo_net::http::{Method, Response};
+use js_sys::{Object, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::ReadableStreamDefaultReader;
 
 use crate::browser::Abort;
 use crate::browser::clock::now;
+use crate::browser::interface::{ask, property};
 use crate::wire::retry::RetryAdvice;
 
 /// An answer on its way. Dropping it lets go of the connection.
@@ -16,6 +17,8 @@ pub(super) struct Reply {
     pub(super) status: u16,
     response: Response,
     reader: Option<ReadableStreamDefaultReader>,
+    // Whether all of the body has been read at once.
+    is_read: bool,
     abort: Abort,
 }
 
@@ -26,7 +29,7 @@ pub(super) async fn send(
     headers: &[(&str, &str)],
     body: Option<String>,
 ) -> Result<Reply, ()> {
-    send_by(RequestBuilder::new(url).method(method), headers, body).await
+    send_by(method, url, headers, body, "follow").await
 }
 
 /// The same of one that must reach nobody else: where it is told to go elsewhere, there is no answer.
@@ -37,22 +40,41 @@ pub(super) async fn send_here_alone(
     headers: &[(&str, &str)],
     body: Option<String>,
 ) -> Result<Reply, ()> {
-    let builder = RequestBuilder::new(url).method(method).redirect(web_sys::RequestRedirect::Error);
-    send_by(builder, headers, body).await
+    send_by(method, url, headers, body, "error").await
 }
 
-async fn send_by(builder: RequestBuilder, headers: &[(&str, &str)], body: Option<String>) -> Result<Reply, ()> {
+// By the page's `fetch` as it is now, with an address and an object of options: a page that has put its own in its place,
+// to sign requests or to count them, seldom understands a `Request`.
+async fn send_by(
+    method: Method,
+    url: &str,
+    headers: &[(&str, &str)],
+    body: Option<String>,
+    redirect: &str,
+) -> Result<Reply, ()> {
     let abort = Abort::new();
-    let mut builder = builder.abort_signal(abort.signal().as_ref());
+    let (options, head) = (Object::new(), Object::new());
+    let set = |object: &Object, name: &str, value: &JsValue| Reflect::set(object, &name.into(), value).map_err(drop);
     for (name, value) in headers {
-        builder = builder.header(name, value);
+        set(&head, name, &(*value).into())?;
     }
-    let sent = match body {
-        Some(body) => builder.header("content-type", "application/json").body(body).map_err(drop)?.send().await,
-        None => builder.send().await,
-    };
-    let response = sent.map_err(drop)?;
-    Ok(Reply { status: response.status(), response, reader: None, abort })
+    set(&options, "method", &method.as_ref().into())?;
+    set(&options, "redirect", &redirect.into())?;
+    if let Some(body) = body {
+        set(&head, "content-type", &"application/json".into())?;
+        set(&options, "body", &body.into())?;
+    }
+    set(&options, "headers", &head)?;
+    if let Some(signal) = abort.signal() {
+        set(&options, "signal", &signal)?;
+    }
+    let window = web_sys::window().ok_or(())?;
+    let response = ask(&window, "fetch", &[&url.into(), &options]).await.map_err(drop)?;
+    if !response.is_object() {
+        return Err(());
+    }
+    let response = Response::from(response.unchecked_into::<web_sys::Response>());
+    Ok(Reply { status: response.status(), response, reader: None, is_read: false, abort })
 }
 
 impl Reply {
@@ -71,18 +93,27 @@ impl Reply {
         let reader = match &self.reader {
             Some(reader) => reader.clone(),
             None => {
-                let Some(body) = self.response.body() else { return Ok(None) };
+                let Some(body) = self.response.body() else { return self.whole().await };
                 let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
                 self.reader.insert(reader).clone()
             }
         };
         let read = JsFuture::from(reader.read()).await.map_err(drop)?;
-        let field = |name: &str| Reflect::get(&read, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED);
-        if field("done").is_truthy() {
+        if property(&read, "done").is_truthy() {
             self.abort.disarm();
             return Ok(None);
         }
-        Ok(field("value").dyn_into::<Uint8Array>().ok().map(|bytes| bytes.to_vec()))
+        Ok(property(&read, "value").dyn_into::<Uint8Array>().ok().map(|bytes| bytes.to_vec()))
+    }
+
+    // A head without a body, or the answer of a `fetch` that knows no streams.
+    async fn whole(&mut self) -> Result<Option<Vec<u8>>, ()> {
+        if std::mem::replace(&mut self.is_read, true) {
+            return Ok(None);
+        }
+        let text = self.response.text().await.map_err(drop)?;
+        self.abort.disarm();
+        Ok(Some(text.into_bytes()))
     }
 
     /// The whole body as text, up to a limit in bytes; `Err` where it is longer or the connection was lost.

@@ -20,8 +20,10 @@ pub struct Gateway {
 }
 
 /// What `GET /tools` says.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Served {
+    /// Whether it is a gateway of ours, which can be asked about tools, rather than an agent by itself.
+    pub is_gateway: bool,
     /// Who answers.
     pub agent: AgentInfo,
     /// The tools behind the gateway.
@@ -86,7 +88,7 @@ impl Gateway {
         Self { base }
     }
 
-    /// The tools it serves.
+    /// The tools it serves; none where it is an agent that has no list of them (404, 405 or 501).
     ///
     /// # Errors
     /// Words for the user.
@@ -94,6 +96,10 @@ impl Gateway {
         let url = format!("{}tools", self.base);
         let mut answer = send(Method::GET, &url, &[], None).await.map_err(|()| self.unreachable())?;
         let body = answer.text(MAX_RESULT_BYTES).await.map_err(|_| self.unreachable())?;
+        // An agent by itself has no such address: its tools are its own.
+        if matches!(answer.status, 404 | 405 | 501) {
+            return Ok(Served::default());
+        }
         if answer.status != 200 {
             return Err(format!("The gateway did not list its tools (HTTP {}).", answer.status));
         }
@@ -202,7 +208,7 @@ fn read_served(body: &str) -> Result<Served, String> {
             Some(Policy::ask_always())
         }
     };
-    Ok(Served { agent, tools, policy, faults })
+    Ok(Served { is_gateway: true, agent, tools, policy, faults })
 }
 
 fn read_refused(problem: &Value) -> Refused {

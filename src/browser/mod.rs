@@ -12,6 +12,7 @@ mod direct;
 mod fetch;
 mod gateway;
 mod host;
+mod interface;
 mod journal;
 mod mirror;
 mod ownership;
@@ -41,7 +42,7 @@ pub use prompt_api::on_device;
 pub use server_tool::Heard;
 pub use services::{Answers, Complete, Drifted, MemorySearch, Services, ThreadServices};
 pub use tab::{
-    chosen_model, current_thread, had_thread, left_behind, set_chosen_model, set_current_thread, set_had_thread,
-    set_left_behind,
+    chosen_model, current_thread, draft, had_thread, left_behind, set_chosen_model, set_current_thread, set_draft,
+    set_had_thread, set_left_behind,
 };
 pub use window::{Life, Listener, is_online};

@@ -1,23 +1,26 @@
 //! Who may run a thread: one page at a time, by the Web Locks API. Knows nothing of threads or runs.
 //!
 //! The browser frees a lock the moment its page is gone, however it went, and gives it to the next that asked. Web Locks
-//! exist in secure contexts only; where they are missing whoever comes last takes over, and the journal's numbered lines
-//! keep the other from writing on.
+//! exist in secure contexts only. Where they are missing, are refused (a sandboxed frame, cookies that are blocked) or do
+//! not answer, whoever comes last takes over, and the journal's numbered lines keep the other from writing on.
 
 use std::cell::RefCell;
+use std::pin::pin;
 use std::rc::Rc;
 
 use futures::channel::oneshot;
-use futures::future::pending;
+use futures::future::{Either, pending, select};
 use js_sys::{Function, Object, Promise, Reflect};
 use wasm_bindgen::closure::Closure;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
-use crate::browser::Abort;
+use crate::browser::interface::{ask, call, property};
+use crate::browser::{Abort, sleep};
 
 /// A lock that was asked for. Dropping it takes the question back.
 pub struct Claim {
+    locks: JsValue,
     granted: oneshot::Receiver<Function>,
     abort: Abort,
     // Until it is granted.
@@ -41,12 +44,11 @@ struct Rest {
 type Grant = Closure<dyn FnMut(JsValue) -> JsValue>;
 
 impl Claim {
-    /// Asks for the lock of a name; `steal` takes it from whoever holds it. `None` where the browser has no locks.
+    /// Asks for the lock of a name; `steal` takes it from whoever holds it. `None` where the browser has no locks, or throws
+    /// at the question.
     #[must_use]
     pub fn new(name: &str, steal: bool) -> Option<Self> {
-        let navigator = web_sys::window()?.navigator();
-        let locks = Reflect::get(&navigator, &"locks".into()).ok().filter(JsValue::is_object)?;
-        let request: Function = Reflect::get(&locks, &"request".into()).ok()?.dyn_into().ok()?;
+        let locks = property(&web_sys::window()?.navigator(), "locks");
         let (grant, granted) = oneshot::channel();
         let grant = RefCell::new(Some(grant));
         // The lock is held for as long as the promise that is given back is open.
@@ -69,22 +71,32 @@ impl Claim {
             _ => ("steal", JsValue::from_bool(steal)),
         };
         Reflect::set(&options, &option.into(), &value).ok()?;
-        let asked = request.call3(&locks, &name.into(), &options, grant.as_ref()).ok()?;
+        let asked = call(&locks, "request", &[&name.into(), &options, grant.as_ref()]).ok()?;
         let (tell, lost) = oneshot::channel();
         spawn_local(async move {
             // Settled when it is given back, taken away, or was never given.
-            let _ = JsFuture::from(asked.unchecked_into::<Promise>()).await;
+            let _ = JsFuture::from(Promise::resolve(&asked)).await;
             let _ = tell.send(());
         });
-        Some(Self { granted, abort, rest: Some(Rest { lost, _grant: grant }) })
+        Some(Self { locks, granted, abort, rest: Some(Rest { lost, _grant: grant }) })
     }
 
-    /// Waits until it is ours; may be dropped and called again.
-    pub async fn granted(&mut self) -> Option<Lock> {
-        let release = (&mut self.granted).await.ok()?;
-        let rest = self.rest.take()?;
+    /// Waits until it is ours; may be dropped and called again. A lock of nothing where the browser refuses it.
+    pub async fn granted(&mut self) -> Lock {
+        let Some(rest) = &mut self.rest else { return pending().await };
+        let release = match select(&mut self.granted, &mut rest.lost).await {
+            Either::Left((Ok(release), _)) => release,
+            _ => return Lock::none(),
+        };
         self.abort.disarm();
-        Some(Lock(Some(Held { release, rest })))
+        Lock(self.rest.take().map(|rest| Held { release, rest }))
+    }
+
+    /// Whether the browser answers questions about its locks at all, within this time: then one that is not granted is
+    /// held by somebody else.
+    pub async fn is_answered(&self, within_ms: u64) -> bool {
+        let asked = pin!(ask(&self.locks, "query", &[]));
+        matches!(select(asked, sleep(within_ms)).await, Either::Left((Ok(_), _)))
     }
 }
 
@@ -93,6 +105,12 @@ impl Lock {
     #[must_use]
     pub fn none() -> Self {
         Self(None)
+    }
+
+    /// Whether it keeps nobody else out.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Resolves when it was taken away.

@@ -59,6 +59,24 @@ pub fn set_left_behind(thread: &ThreadId, lines: Option<&str>) {
     }
 }
 
+/// What was written in a thread of this tab and not sent; empty for nothing.
+#[must_use]
+pub fn draft(thread: &ThreadId) -> String {
+    storage().and_then(|storage| storage.get_item(&drafted(thread)).ok().flatten()).unwrap_or_default()
+}
+
+/// Remembers what is written in a thread and not sent; forgets it where there is nothing.
+pub fn set_draft(thread: &ThreadId, text: &str) {
+    if let Some(storage) = storage() {
+        let key = drafted(thread);
+        let _ = if text.is_empty() { storage.remove_item(&key) } else { storage.set_item(&key, text) };
+    }
+}
+
+fn drafted(thread: &ThreadId) -> String {
+    format!("pagehand.draft:{thread}")
+}
+
 fn left(thread: &ThreadId) -> String {
     format!("pagehand.left:{thread}")
 }

@@ -6,6 +6,8 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Event, Window};
 
+use crate::browser::interface::property;
+
 /// Hears of something as long as it is held.
 pub struct Listener {
     window: Window,
@@ -62,5 +64,5 @@ impl Drop for Listener {
 /// café's sign-in page.
 #[must_use]
 pub fn is_online() -> bool {
-    web_sys::window().is_none_or(|window| window.navigator().on_line())
+    web_sys::window().is_none_or(|window| property(&window.navigator(), "onLine") != false)
 }

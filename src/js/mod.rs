@@ -15,7 +15,7 @@ mod tool;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
-use js_sys::{Function, Promise};
+use js_sys::{Function, JsString, Object, Promise, Reflect};
 use leptos::mount::{UnmountHandle, mount_to};
 use leptos::prelude::*;
 use serde_json::Value;
@@ -24,7 +24,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use web_sys::HtmlElement;
 
-use crate::agent::{Decision, Limits};
+use crate::agent::{Decision, Limits, Standing};
 use crate::browser::tools::thrown_words;
 use crate::browser::{MemorySearch, Watcher};
 use crate::js::definition::field;
@@ -285,28 +285,30 @@ impl Instance {
         self.app.services().callbacks.remove(name);
     }
 
-    /// Says what a job came to: `{result}` or `{error}`.
+    /// Says what a job came to: `{result}` or `{error}`. A promise that rejects with the code `unknown_call` or
+    /// `call_not_open` where there is no such job; then nothing has changed.
     ///
     /// # Errors
     /// An `Error` with the code `not_json`.
-    pub fn complete(&self, call: String, answer: &JsValue) -> Result<(), JsValue> {
+    pub fn complete(&self, call: String, answer: &JsValue) -> Result<Promise, JsValue> {
         let outcome = callbacks::answer("", answer);
         let outcome = outcome.ok_or_else(|| error("not_json", "an answer is { result } or { error }"))?;
-        self.app.complete(ToolCallId(call), outcome.into());
-        Ok(())
+        let act = |app: &App, call| app.complete(call, outcome.into());
+        Ok(self.where_open(call, &[Standing::Running, Standing::Job], "at work", Box::new(act)))
     }
 
-    /// Stops a job.
+    /// Stops a job. A promise, as for `complete`.
     #[wasm_bindgen(js_name = cancelJob)]
-    pub fn cancel_job(&self, call: String) {
-        self.app.cancel_job(ToolCallId(call));
+    #[must_use]
+    pub fn cancel_job(&self, call: String) -> Promise {
+        self.where_open(call, &[Standing::Job], "a job at work", Box::new(App::cancel_job))
     }
 
-    /// Decides on an approval: `{approve, arguments, payload, reason}`.
+    /// Decides on an approval: `{approve, arguments, payload, reason}`. A promise, as for `complete`.
     ///
     /// # Errors
     /// An `Error` with the code `not_json`.
-    pub fn decide(&self, call: String, decision: &JsValue) -> Result<(), JsValue> {
+    pub fn decide(&self, call: String, decision: &JsValue) -> Result<Promise, JsValue> {
         let told = from_js(decision).map_err(|why| error("not_json", &why))?;
         let decision = if told.get("approve").and_then(Value::as_bool) == Some(true) {
             let arguments = told.get("arguments").filter(|value| !value.is_null()).map(ToString::to_string);
@@ -314,8 +316,31 @@ impl Instance {
         } else {
             Decision::Deny { reason: told.get("reason").and_then(Value::as_str).map(str::to_owned) }
         };
-        self.app.decide(ToolCallId(call), decision);
-        Ok(())
+        let act = |app: &App, call| app.decide(call, decision);
+        Ok(self.where_open(call, &[Standing::Asked], "waiting for a decision", Box::new(act)))
+    }
+
+    // Does something with a call that waits for it, and with no other.
+    fn where_open(
+        &self,
+        call: String,
+        wanted: &'static [Standing],
+        words: &'static str,
+        act: Box<dyn FnOnce(&App, ToolCallId)>,
+    ) -> Promise {
+        let (app, call) = (self.app.clone(), ToolCallId(call));
+        promise(Box::pin(async move {
+            match app.standing(&call).await {
+                standing if wanted.contains(&standing) => {
+                    act(&app, call);
+                    Ok(JsValue::UNDEFINED)
+                }
+                Standing::Unknown => Err(error("unknown_call", &format!("this thread has no call \"{call}\""))),
+                Standing::Closed | Standing::Asked | Standing::Running | Standing::Job => {
+                    Err(error("call_not_open", &format!("the call \"{call}\" is not {words} here")))
+                }
+            }
+        }))
     }
 
     /// Says what the page was built against: a listing of `GET /tools`, or its tools.
@@ -401,12 +426,39 @@ enum NotJson {
     Words(String),
 }
 
+/// `JSON.stringify`, which asks each object for a `toJSON`. An old library that gives one to every array or object of the
+/// page would make texts of them: for the time of the call it is taken out.
+fn stringify(value: &JsValue) -> Result<JsString, JsValue> {
+    let name = JsValue::from_str("toJSON");
+    let array = js_sys::Array::new();
+    if field(&array, "toJSON").is_undefined() {
+        return js_sys::JSON::stringify(value);
+    }
+    let (object, date) = (Object::new(), js_sys::Date::new_0());
+    let holders = [Object::get_prototype_of(&array), Object::get_prototype_of(&object), Object::get_prototype_of(&date)];
+    let found = holders.map(|holder| {
+        let found = Reflect::get_own_property_descriptor(&holder, &name).ok().filter(|found| found.is_object());
+        // Where it can not be taken out it stays, and nothing is to be put back.
+        found.filter(|_| Reflect::delete_property(&holder, &name).unwrap_or_default()).map(|found| (holder, found))
+    });
+    // A date says itself as the language has it.
+    let own = field(&date, "toISOString");
+    if let Some((holder, _)) = &found[2] {
+        let _ = Reflect::set(holder, &name, &own);
+    }
+    let text = js_sys::JSON::stringify(value);
+    for (holder, found) in found.into_iter().flatten() {
+        let _ = Reflect::define_property(&holder, &name, found.unchecked_ref());
+    }
+    text
+}
+
 /// JavaScript's value as JSON of so many characters at most; `undefined` is null. Measured before any of it is ours.
 fn to_json(value: &JsValue, most: usize) -> Result<Value, NotJson> {
     if value.is_undefined() {
         return Ok(Value::Null);
     }
-    let text = js_sys::JSON::stringify(value).map_err(|thrown| NotJson::Words(thrown_words(&thrown)))?;
+    let text = stringify(value).map_err(|thrown| NotJson::Words(thrown_words(&thrown)))?;
     // Functions and symbols have no JSON: what comes then is no text, though its type says so.
     if !text.is_string() {
         return Err(NotJson::Words("it is not JSON".to_owned()));

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
+use futures::channel::oneshot;
 
-use crate::agent::{Decision, Input, Limits};
+use crate::agent::{Decision, Input, Limits, Standing};
 use crate::protocol::{Answer, Prompt, State, ToolCallId};
 use crate::tools::{Facts, Policy, Registry};
 
@@ -13,17 +14,28 @@ use crate::tools::{Facts, Policy, Registry};
 /// All of it is asynchronous: the answers come as events. Dropping the last handle ends the session.
 #[derive(Clone, Debug)]
 pub struct Handle {
-    pub(super) inputs: UnboundedSender<Input>,
+    inputs: UnboundedSender<Input>,
+    questions: UnboundedSender<Question>,
 }
 
 /// What was said to a session and waits for one that hears it.
 #[derive(Debug)]
-pub struct Inputs(pub(super) UnboundedReceiver<Input>);
+pub struct Inputs {
+    pub(super) inputs: UnboundedReceiver<Input>,
+    pub(super) questions: UnboundedReceiver<Question>,
+}
+
+/// Somebody wants to know where a call stands.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) call: ToolCallId,
+    pub(super) answer: oneshot::Sender<Standing>,
+}
 
 impl Inputs {
     /// Takes out what waits, but for what a session is told of the world around it: that is said anew to each.
     pub fn take_waiting(&mut self) -> Vec<Input> {
-        let mut waiting: Vec<Input> = std::iter::from_fn(|| self.0.try_recv().ok()).collect();
+        let mut waiting: Vec<Input> = std::iter::from_fn(|| self.inputs.try_recv().ok()).collect();
         waiting.retain(|input| {
             !matches!(
                 input,
@@ -52,8 +64,8 @@ impl Handle {
     /// A handle, and what is said to it.
     #[must_use]
     pub fn channel() -> (Self, Inputs) {
-        let (inputs, commands) = unbounded();
-        (Self { inputs }, Inputs(commands))
+        let ((say, inputs), (ask, questions)) = (unbounded(), unbounded());
+        (Self { inputs: say, questions: ask }, Inputs { inputs, questions })
     }
 
     /// A handle of no session: what is said to it is lost. In the place of one that is to be let go of.
@@ -140,6 +152,14 @@ impl Handle {
     /// The answer of a call, from whoever has it: most often the end of a job that a call started.
     pub fn complete(&self, call: ToolCallId, answer: Answer) {
         self.input(Input::ToolOutcome { call, answer });
+    }
+
+    /// What a call waits for, once all that was said before is done; [`Standing::Unknown`] where the session ends first.
+    pub fn standing(&self, call: ToolCallId) -> impl Future<Output = Standing> + 'static {
+        let (answer, answered) = oneshot::channel();
+        // Fails only when the session is gone; then the answer is, too.
+        let _ = self.questions.unbounded_send(Question { call, answer });
+        async move { answered.await.unwrap_or(Standing::Unknown) }
     }
 
     /// Stops a job.

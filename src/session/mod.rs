@@ -15,6 +15,7 @@ mod host;
 mod writer;
 
 pub use callbacks::{Callback, Callbacks, Moment, Reply, When};
+use handle::Question;
 pub use handle::{Handle, Inputs};
 pub use host::Host;
 pub use writer::{Batch, Store, StoreError, Told, Writer, Written};
@@ -26,7 +27,6 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use futures::FutureExt;
-use futures::channel::mpsc::UnboundedReceiver;
 use futures::future::LocalBoxFuture;
 use futures::stream::{self, FuturesUnordered, LocalBoxStream, StreamExt};
 
@@ -52,7 +52,7 @@ pub async fn drive<H: Host + 'static>(run: Run, host: H, inputs: &mut Inputs) ->
         run,
         callbacks: host.callbacks(),
         host: Rc::new(host),
-        commands: &mut inputs.0,
+        said: inputs,
         model: None,
         closing: None,
         earlier: None,
@@ -74,7 +74,7 @@ struct Driver<'a, H> {
     run: Run,
     host: Rc<H>,
     callbacks: Callbacks,
-    commands: &'a mut UnboundedReceiver<Input>,
+    said: &'a mut Inputs,
     model: Option<(u64, LocalBoxStream<'static, ModelEvent>)>,
     /// The end of a model's stream, while callbacks are asked about it.
     closing: Option<Closing>,
@@ -197,8 +197,12 @@ impl<H: Host + 'static> Driver<'_, H> {
     }
 
     fn poll_input(&mut self, context: &mut Context<'_>) -> Poll<Option<Input>> {
-        if let Poll::Ready(command) = self.commands.poll_next_unpin(context) {
-            return Poll::Ready(command);
+        if let Poll::Ready(input) = self.said.inputs.poll_next_unpin(context) {
+            return Poll::Ready(input);
+        }
+        while let Poll::Ready(Some(Question { call, answer })) = self.said.questions.poll_next_unpin(context) {
+            // Whoever has asked may be gone.
+            let _ = answer.send(self.run.standing(&call));
         }
         if let Some(input) = self.ready.pop_front() {
             return Poll::Ready(Some(input));

@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlTextAreaElement, ShadowRoot};
 
 use crate::agent::Decision;
-use crate::ui::node::{Child, Node, Place, live, node};
+use crate::ui::node::{Child, Node, Place, focus, live, node};
 use crate::ui::{App, CallItem, frame, words};
 
 /// The question.
@@ -94,7 +94,7 @@ fn take_focus(group: Place) {
             let Some(root) = root_of(&element) else { return };
             let writing = composer_of(&root).is_some_and(|area| !area.value().trim().is_empty());
             if root.active_element().is_some() && !writing {
-                let _ = element.focus();
+                focus(&element);
             }
         });
         1
@@ -104,7 +104,7 @@ fn take_focus(group: Place) {
 fn focus_composer(group: Place) {
     let root = group.get_untracked().and_then(|element| root_of(&element));
     if let Some(area) = root.and_then(|root| composer_of(&root)) {
-        let _ = area.focus();
+        focus(&area);
     }
 }
 

@@ -1,17 +1,27 @@
 //! Where the user writes. Enter sends, Shift+Enter breaks the line.
+//!
+//! What is written and not sent is a draft. The tab keeps one for each thread: a reload, a navigation of the agent's and
+//! another thread on screen lose none of it.
 
 use leptos::prelude::*;
+use send_wrapper::SendWrapper;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement, HtmlTextAreaElement, KeyboardEvent, ShadowRoot};
 
-use crate::protocol::Prompt;
+use crate::browser::{Life, Listener, draft, set_draft};
+use crate::protocol::{Prompt, ThreadId};
 use crate::ui::App;
 use crate::ui::files::{attach_button, chosen_files, take_from};
-use crate::ui::node::{Child, Node, Place, live, node, nothing};
+use crate::ui::node::{Child, Node, Place, focus, live, node, nothing};
+
+// A text of so many characters fills the area; its height is not measured.
+const FULL: u32 = 2000;
 
 /// The composer.
 pub(super) fn composer(app: &App) -> Node {
     let area = Place::new();
+    keep_drafts(app, area);
+    let left = app.clone();
     let (submitted, keyed, pasted) = (app.clone(), app.clone(), app.clone());
     let field = node("textarea")
         .attr("id", "pagehand-message")
@@ -22,6 +32,8 @@ pub(super) fn composer(app: &App) -> Node {
         .place(area)
         .on("keydown", move |event| on_key(&keyed, area, &event))
         .on("input", move |_| fit(area))
+        // The browser says so when the focus leaves a text that was changed.
+        .on("change", move |_| keep_draft(&left.thread(), area))
         .on("paste", move |event| {
             if take_from(&pasted, &event) {
                 event.prevent_default();
@@ -77,12 +89,58 @@ fn stop_button(app: &App) -> AnyView {
 fn on_key(app: &App, area: Place, event: &Event) {
     let Some(event) = event.dyn_ref::<KeyboardEvent>() else { return };
     match event.key().as_str() {
-        // While an input method composes, Enter belongs to it.
-        "Enter" if !event.shift_key() && !event.is_composing() => {
+        "Enter" if !event.shift_key() && !is_composing(event) => {
             event.prevent_default();
             send_written(app, area);
         }
         _ => {}
+    }
+}
+
+/// Whether a key belongs to an input method: while one composes, Enter takes a suggestion and Escape drops it. Safari
+/// sends the key that ends a composition behind its end, and says whose it was by the code 229 alone.
+pub(super) fn is_composing(event: &KeyboardEvent) -> bool {
+    event.is_composing() || event.key_code() == 229
+}
+
+// The draft of the thread on screen is shown; it is kept when another thread takes its place, the page is left, or the
+// panel is taken down.
+fn keep_drafts(app: &App, area: Place) {
+    let shown = app.store.shown.clone();
+    Effect::new(move |before: Option<ThreadId>| {
+        let (thread, carries) = shown.get();
+        let Some(element) = area.get().and_then(|area| area.dyn_into::<HtmlTextAreaElement>().ok()) else {
+            return before.unwrap_or(thread);
+        };
+        match before {
+            Some(before) if before == thread => {}
+            Some(_) if carries => {}
+            Some(before) => {
+                set_draft(&before, &element.value());
+                element.set_value(&draft(&thread));
+            }
+            // The panel is new.
+            None => element.set_value(&draft(&thread)),
+        }
+        fit(area);
+        thread
+    });
+    let (left, closed) = (app.clone(), app.clone());
+    let listener = Listener::of_page(move |life| {
+        if life == Life::Left {
+            keep_draft(&left.thread(), area);
+        }
+    });
+    let listener = SendWrapper::new(listener);
+    on_cleanup(move || {
+        keep_draft(&closed.thread(), area);
+        drop(listener);
+    });
+}
+
+fn keep_draft(thread: &ThreadId, area: Place) {
+    if let Some(element) = textarea(area) {
+        set_draft(thread, &element.value());
     }
 }
 
@@ -98,14 +156,23 @@ fn send_written(app: &App, area: Place) {
             app.store.notice.set(None);
         }
         element.set_value("");
+        keep_draft(&app.thread(), area);
         fit(area);
     }
 }
 
-// As high as what is written, up to what the style sheet allows. Through the CSSOM, which a strict CSP allows.
+// As high as what is written, up to what the style sheet allows. Through the CSSOM, which a strict CSP allows. A browser
+// that can do so by itself (`field-sizing`) does it in the layout it makes anyway; elsewhere a short text is measured.
 fn fit(area: Place) {
-    if let Some(element) = textarea(area) {
-        let style = HtmlElement::style(&element);
+    let Some(element) = textarea(area) else { return };
+    let style = HtmlElement::style(&element);
+    let is_full = element.text_length() > FULL;
+    let _ = style.set_property("field-sizing", if is_full { "fixed" } else { "content" });
+    if is_full {
+        let _ = style.set_property("height", "9.5em");
+    } else if style.get_property_value("field-sizing").is_ok_and(|value| !value.is_empty()) {
+        let _ = style.remove_property("height");
+    } else {
         let _ = style.set_property("height", "auto");
         let _ = style.set_property("height", &format!("{}px", element.scroll_height() + 2));
     }
@@ -117,10 +184,10 @@ pub(super) fn to_composer(event: &Event) {
     let root = button.and_then(|button| button.get_root_node().dyn_into::<ShadowRoot>().ok());
     let area = root.and_then(|root| root.query_selector(".composer textarea").ok().flatten());
     if let Some(area) = area.and_then(|area| area.dyn_into::<HtmlElement>().ok()) {
-        let _ = area.focus();
+        focus(&area);
     }
 }
 
 fn textarea(area: Place) -> Option<HtmlTextAreaElement> {
-    area.get_untracked()?.dyn_into().ok()
+    area.try_get_untracked().flatten()?.dyn_into().ok()
 }

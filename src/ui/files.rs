@@ -7,7 +7,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{DataTransfer, Event, File, FileList, FileReader, HtmlInputElement};
 
 use crate::protocol::{Attachment, Source};
-use crate::ui::node::{Child, Node, Place, live, node, nothing};
+use crate::ui::node::{Child, Node, Place, focus_on, live, node, nothing};
 use crate::ui::{App, words};
 
 // All files of a message together; what is more does not fit into a request.
@@ -75,9 +75,7 @@ pub(super) fn chosen_files(app: &App, area: Place) -> AnyView {
                         store.announce(format!("{} removed", words::of_file(&file)));
                     }
                     // The button that had the focus is gone.
-                    if let Some(area) = area.get_untracked() {
-                        let _ = area.focus();
-                    }
+                    focus_on(area);
                 })
                 .child("×");
             // Another model may have been chosen since.
@@ -101,12 +99,18 @@ pub(super) fn take_from(app: &App, event: &Event) -> bool {
     let carrier = ["clipboardData", "dataTransfer"]
         .into_iter()
         .find_map(|name| js_sys::Reflect::get(event, &name.into()).ok().filter(JsValue::is_object));
-    let text = carrier.as_ref().and_then(|carrier| carrier.unchecked_ref::<DataTransfer>().get_data("text/plain").ok());
-    if text.is_some_and(|text| !text.is_empty()) {
+    let files = carrier.as_ref().and_then(|carrier| js_sys::Reflect::get(carrier, &"files".into()).ok());
+    let files = files.and_then(|files| files.dyn_into::<FileList>().ok()).filter(|files| files.length() > 0);
+    let said = |format: &str| {
+        let carrier = carrier.as_ref()?.unchecked_ref::<DataTransfer>();
+        carrier.get_data(format).ok()
+    };
+    if let (Some(files), Some(text)) = (&files, said("text/plain"))
+        && !names_files(&text, files)
+        && said("text/uri-list").is_none_or(|address| address.trim() != text.trim())
+    {
         return false;
     }
-    let files = carrier.and_then(|carrier| js_sys::Reflect::get(&carrier, &"files".into()).ok());
-    let files = files.and_then(|files| files.dyn_into::<FileList>().ok()).filter(|files| files.length() > 0);
     let are_there = files.is_some();
     if are_there && app.store.model_now().files.is_empty() {
         app.store.notice.set(Some("The model takes no files.".to_owned()));
@@ -114,6 +118,16 @@ pub(super) fn take_from(app: &App, event: &Event) -> bool {
         take(app, files);
     }
     are_there
+}
+
+// Whether a text beside files says no more than what they are called, a line each: a file manager puts names, paths or
+// addresses there. Any other text is what was meant, and the file a picture of it: a table of cells, a page of a document.
+fn names_files(text: &str, files: &FileList) -> bool {
+    let names: Vec<String> = (0..files.length()).filter_map(|at| files.get(at)).map(|file| file.name()).collect();
+    text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).all(|line| {
+        let last = line.rsplit(['/', '\\']).next().unwrap_or(line);
+        names.iter().any(|name| last == name || js_sys::encode_uri_component(name) == last)
+    })
 }
 
 fn take(app: &App, files: Option<FileList>) {

@@ -1,8 +1,9 @@
 //! Keeps the end of a thread in sight for as long as the user does not look elsewhere. Knows nothing of what is in it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use js_sys::Reflect;
 use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 use wasm_bindgen::JsCast;
@@ -12,8 +13,8 @@ use web_sys::{Element, HtmlElement, ResizeObserver};
 use crate::ui::live::Live;
 use crate::ui::node::Place;
 
-// How far from the end still counts as at the end, in CSS pixels.
-const NEAR_END: i32 = 48;
+// A scroller at its end may miss it by a fraction of a CSS pixel.
+const ROUNDING: f64 = 1.0;
 
 /// What scrolls, and what is in it.
 #[derive(Clone)]
@@ -22,8 +23,8 @@ pub(super) struct Follow {
     pub(super) content: Place,
     /// Whether the end is to stay in sight: until the user scrolls away from it.
     pub(super) at_end: Live<bool>,
-    // Where the scroller stood when it was looked at last.
-    top: Arc<AtomicI32>,
+    // Where the scroller stood when it was looked at last, in CSS pixels, as the bits of an `f64`.
+    top: Arc<AtomicU64>,
     // Whether the user is about to open or to close something: what grows then is what they want to see.
     unfolds: Arc<AtomicBool>,
 }
@@ -47,12 +48,13 @@ impl Follow {
         follow
     }
 
-    /// The scroller has moved. Only upwards is away: where the thread grows or the room shrinks, it was not the user.
+    /// The scroller has moved. Any way up is away from the end, for where the thread grows or the room shrinks nothing
+    /// moves up, and where the thread shrinks its end stays in sight. The way down ends there only at the end itself.
     pub(super) fn look(&self) {
-        let Some(element) = self.element() else { return };
-        let top = element.scroll_top();
-        let before = self.top.swap(top, Ordering::Relaxed);
-        self.stay(left(&element) < NEAR_END || (self.at_end.now() && top >= before));
+        let Some(element) = self.element().filter(|element| element.client_height() > 0) else { return };
+        let top = top_of(&element);
+        let before = f64::from_bits(self.top.swap(top.to_bits(), Ordering::Relaxed));
+        self.stay(left(&element) < ROUNDING || (self.at_end.now() && top >= before));
     }
 
     /// Something in the content was clicked.
@@ -63,10 +65,14 @@ impl Follow {
     }
 
     fn resized(&self) {
+        // An element that was taken out and put back has forgotten where it stood.
+        if let Some(element) = self.element().filter(|element| !self.at_end.now() && top_of(element) == 0.0) {
+            element.set_scroll_top(f64::from_bits(self.top.load(Ordering::Relaxed)) as i32);
+        }
         if !self.unfolds.swap(false, Ordering::Relaxed) {
             return self.now();
         }
-        self.stay(self.element().is_some_and(|element| left(&element) < NEAR_END));
+        self.stay(self.element().is_some_and(|element| left(&element) < ROUNDING));
     }
 
     /// Goes to the end, and stays there.
@@ -85,7 +91,7 @@ impl Follow {
     fn now(&self) {
         if let Some(element) = self.element().filter(|_| self.at_end.now()) {
             element.set_scroll_top(element.scroll_height());
-            self.top.store(element.scroll_top(), Ordering::Relaxed);
+            self.top.store(top_of(&element).to_bits(), Ordering::Relaxed);
         }
     }
 
@@ -95,6 +101,11 @@ impl Follow {
 }
 
 // How far the end is out of sight.
-fn left(element: &HtmlElement) -> i32 {
-    element.scroll_height() - element.scroll_top() - element.client_height()
+fn left(element: &HtmlElement) -> f64 {
+    f64::from(element.scroll_height() - element.client_height()) - top_of(element)
+}
+
+// With its fraction, which the generated binding leaves out: a touch pad scrolls by less than a pixel.
+fn top_of(element: &HtmlElement) -> f64 {
+    Reflect::get(element, &"scrollTop".into()).ok().and_then(|top| top.as_f64()).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use web_sys::{HtmlElement, HtmlInputElement};
 use crate::browser::Direct;
 use crate::protocol::{EndReason, ModelErrorKind};
 use crate::ui::App;
-use crate::ui::node::{Child, Place, live, node, nothing};
+use crate::ui::node::{Child, Place, focus, live, node, nothing};
 use crate::ui::store::Store;
 
 /// The form; nothing where no key is wanted.
@@ -63,7 +63,7 @@ pub(super) fn key_form(app: &App) -> AnyView {
                     given.retry();
                 }
                 if let Some(area) = composer.and_then(|area| area.dyn_into::<HtmlElement>().ok()) {
-                    let _ = area.focus();
+                    focus(&area);
                 }
             })
             .child(node("label").attr("for", "pagehand-key").child(format!("Your key for {whose}")))

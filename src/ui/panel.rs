@@ -9,7 +9,7 @@ use web_sys::{HtmlSelectElement, KeyboardEvent, MouseEvent, Node as DomNode};
 use crate::browser::ModelInfo;
 use crate::ui::announce::announcer;
 use crate::ui::banner::banner;
-use crate::ui::composer::{composer, to_composer};
+use crate::ui::composer::{composer, is_composing, to_composer};
 use crate::ui::files::{brings_files, take_from};
 use crate::ui::live::Live;
 use crate::ui::node::{Child, Node, Place, live, live_text, node};
@@ -31,8 +31,7 @@ pub fn Panel(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Any
         .live_attr("class", class)
         .attr("part", "panel")
         .on("keydown", move |event| {
-            // While an input method composes, Escape belongs to it.
-            let key = event.dyn_ref::<KeyboardEvent>().filter(|event| !event.is_composing()).map(KeyboardEvent::key);
+            let key = event.dyn_ref::<KeyboardEvent>().filter(|event| !is_composing(event)).map(KeyboardEvent::key);
             if key.as_deref() == Some("Escape") && !event.default_prevented() && keyed.store.running.now() {
                 event.prevent_default();
                 keyed.stop();

@@ -8,7 +8,7 @@ use crate::browser::{AgentInfo, ModelInfo};
 use crate::markdown::MarkdownStream;
 use crate::protocol::{
     AssistantMessage, Attachment, CallState, CallView, EndReason, Event, Message, MessageId, MessageStatus, Millis,
-    Names, Part, ToolCallId, ToolResult, Usage, UserMessage, Wait,
+    Names, Part, ThreadId, ToolCallId, ToolResult, Usage, UserMessage, Wait,
 };
 use crate::tools::{Registry, humanise};
 use crate::ui::frame;
@@ -26,6 +26,9 @@ pub struct Store {
     ends: Arc<Mutex<Names<ToolResult>>>,
     /// Counts how often another thread, or the same one read anew, took the place of what was shown.
     pub loads: Arc<AtomicU32>,
+    /// The thread on screen, and whether it takes the place of one that could not be opened: then what the user has
+    /// written so far was meant for it.
+    pub shown: Live<(ThreadId, bool)>,
     /// Whether a run is at work.
     pub running: Live<bool>,
     /// How the last run ended, where the user must know.
@@ -135,6 +138,7 @@ impl Store {
             cuts: Arc::default(),
             ends: Arc::default(),
             loads: Arc::default(),
+            shown: Live::new((ThreadId(String::new()), false)),
             running: Live::new(false),
             ended: Live::new(None),
             notice: Live::new(None),

@@ -17,7 +17,7 @@ use crate::ui::composer::to_composer;
 use crate::ui::follow::Follow;
 use crate::ui::live::Live;
 use crate::ui::markdown_dom::MarkdownView;
-use crate::ui::node::{Child, Node, Place, live, live_text, node, nothing};
+use crate::ui::node::{Child, Node, Place, focus, focus_on, live, live_text, node, nothing};
 use crate::ui::{App, Item, Store, TextItem, frame, words};
 
 /// The thread, kept at its end as it grows unless the user scrolled away.
@@ -75,9 +75,7 @@ fn latest(follow: Follow) -> AnyView {
         let follow = follow.clone();
         let go = move |_| {
             // The button that had the focus is gone.
-            if let Some(scroller) = follow.scroller.get_untracked() {
-                let _ = scroller.focus();
-            }
+            focus_on(follow.scroller);
             follow.to_end();
         };
         let button = node("button").attr("type", "button").attr("part", "latest").class("latest");
@@ -153,7 +151,7 @@ fn earlier(app: &App, scroller: Place) -> AnyView {
                 frame::next(move || {
                     if let (Some(element), Some(from_end)) = (element, from_end) {
                         element.set_scroll_top(element.scroll_height() - from_end);
-                        let _ = element.focus();
+                        focus(&element);
                     }
                 });
             });

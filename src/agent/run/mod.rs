@@ -21,10 +21,10 @@ use crate::agent::run::jobs::Watched;
 use crate::agent::run::resume::Interrupted;
 use crate::agent::run::wait::Waiting;
 use crate::agent::stream::Stream;
-use crate::agent::{Input, Limits, Output, Transcript};
+use crate::agent::{Input, Limits, Output, Standing, Transcript};
 use crate::protocol::{
     AssistantMessage, CallState, CallView, EndReason, Entry, Event, IdMint, Lifetime, Message, MessageId, Millis,
-    ModelRequest, Names, RunId, State, ThreadId, ToolCall, ToolMessage, Usage,
+    ModelRequest, Names, RunId, State, ThreadId, ToolCall, ToolCallId, ToolMessage, Usage,
 };
 use crate::tools::{Facts, Policy, Registry, Resolved};
 
@@ -238,6 +238,24 @@ impl Run {
         let mut view = calls::view(message, call, None, state, 0);
         thread.arguments_of(call).clone_into(&mut view.arguments);
         view
+    }
+
+    /// What a call waits for, as far as the thread has been read.
+    #[must_use]
+    pub fn standing(&self, call: &ToolCallId) -> Standing {
+        if self.jobs.iter().any(|watched| watched.job.call.id == *call) {
+            return Standing::Job;
+        }
+        if let Phase::Settling(_, calls) = &self.phase
+            && let Some(found) = calls.iter().find(|open| open.call.id == *call)
+        {
+            return match found.state {
+                calls::State::Asked { .. } => Standing::Asked,
+                _ if found.deadline().is_some() => Standing::Running,
+                _ => Standing::Closed,
+            };
+        }
+        if self.transcript.has_call(call) { Standing::Closed } else { Standing::Unknown }
     }
 
     /// The next thing to do, or `None` until the next input.

@@ -1,8 +1,9 @@
 //! `clipboard_write` and `clipboard_read`. Know nothing of where the text comes from or goes.
 
 use serde_json::{Value, json};
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen::JsValue;
 
+use crate::browser::interface::{ask, property};
 use crate::browser::tools::{ToolContext, definition as shared, failed, text, thrown_name, thrown_words};
 use crate::protocol::Outcome;
 use crate::tools::{Approval, Definition};
@@ -29,7 +30,7 @@ pub(super) async fn write(arguments: Value, context: ToolContext) -> Outcome {
     let Some(clipboard) = clipboard() else {
         return failed("clipboard_write", "this page may not use the clipboard (it needs https or localhost)");
     };
-    match JsFuture::from(clipboard.write_text(words)).await {
+    match ask(&clipboard, "writeText", &[&words.into()]).await {
         Ok(_) => Outcome::Result(json!({ "copied": words })),
         Err(thrown) if thrown_name(&thrown) == "NotAllowedError" && !context.request.approved => {
             Outcome::NeedsApproval {
@@ -45,7 +46,7 @@ pub(super) async fn read() -> Outcome {
     let Some(clipboard) = clipboard() else {
         return failed("clipboard_read", "this page may not use the clipboard (it needs https or localhost)");
     };
-    match JsFuture::from(clipboard.read_text()).await {
+    match ask(&clipboard, "readText", &[]).await {
         Ok(value) => {
             let words = value.as_string().unwrap_or_default();
             let short: String = words.chars().take(MAX_CHARACTERS).collect();
@@ -55,16 +56,15 @@ pub(super) async fn read() -> Outcome {
     }
 }
 
-// Absent outside a secure context, where the generated binding would hand out `undefined`.
-fn clipboard() -> Option<web_sys::Clipboard> {
-    let window = web_sys::window()?;
-    window.is_secure_context().then(|| window.navigator().clipboard())
+// Absent outside a secure context.
+fn clipboard() -> Option<JsValue> {
+    Some(property(&web_sys::window()?.navigator(), "clipboard")).filter(JsValue::is_object)
 }
 
 /// Copies a text at the user's own click; `false` where the browser refuses.
 pub(crate) async fn copy(text: &str) -> bool {
     match clipboard() {
-        Some(clipboard) => JsFuture::from(clipboard.write_text(text)).await.is_ok(),
+        Some(clipboard) => ask(&clipboard, "writeText", &[&text.into()]).await.is_ok(),
         None => false,
     }
 }

@@ -8,7 +8,7 @@ use futures::future::{Either, abortable, select};
 use serde_json::Value;
 
 use crate::browser::tools::BrowserTool;
-use crate::browser::{NO_GATEWAY, Refused, Served, ServedTool, sleep};
+use crate::browser::{Refused, Served, ServedTool, sleep};
 use crate::protocol::{Names, Scope, object};
 use crate::tools::{
     Definition, Edit, Editor, Executor, Expected, Policy, Problem, Registration, Registry, Rules, Toolset, cross_check,
@@ -44,6 +44,8 @@ pub(super) struct Catalog {
     faults: Vec<String>,
     /// What the model's provider, or a profile's budget, refuses of the page's tools.
     checked: Vec<String>,
+    /// Whether the gateway knows what is refused.
+    is_answered: bool,
     /// Counts the questions about them: only the latest answer counts.
     asked: u32,
     /// What frees a toolset's resources.
@@ -60,6 +62,7 @@ impl Catalog {
             refused: Vec::new(),
             faults: Vec::new(),
             checked: Vec::new(),
+            is_answered: false,
             asked: 0,
             closers: Names::default(),
         }
@@ -323,6 +326,7 @@ impl App {
         let changed = catalog.take_served(served.tools);
         catalog.policy = served.policy.unwrap_or_default();
         catalog.faults = served.faults;
+        catalog.is_answered = served.is_gateway;
         drop(catalog);
         self.inner.served.set(true);
         let is_there = |name: &str| served.agent.models.iter().any(|model| model.name == name);
@@ -360,8 +364,8 @@ impl App {
             sleep(CHECK_MS).await;
             let current = || app.inner.catalog.borrow().asked == asked;
             let own = app.inner.catalog.borrow().own();
-            let alone = app.inner.page.options.gateway == NO_GATEWAY;
-            if alone || own.is_empty() || !app.inner.served.get() || !current() {
+            let is_answered = app.inner.catalog.borrow().is_answered;
+            if !is_answered || own.is_empty() || !current() {
                 return;
             }
             let refused = app.inner.page.gateway.refusals(&own).await;

@@ -23,7 +23,7 @@ use futures::future::AbortHandle;
 use send_wrapper::SendWrapper;
 use web_sys::HtmlElement;
 
-use crate::agent::{Decision, Limits};
+use crate::agent::{Decision, Limits, Standing};
 use crate::browser::tools::{BrowserTools, built_in};
 use crate::browser::{
     Answers, Database, Gateway, Listener, ModelInfo, NO_GATEWAY, Services, Watcher, chosen_model, current_thread,
@@ -226,6 +226,14 @@ impl App {
     /// Decides on an approval.
     pub fn decide(&self, call: ToolCallId, decision: Decision) {
         self.handle().decide(call, decision);
+    }
+
+    /// What a call waits for here; [`Standing::Closed`] where another page runs the thread.
+    pub async fn standing(&self, call: &ToolCallId) -> Standing {
+        if self.store.following.now() {
+            return Standing::Closed;
+        }
+        self.handle().standing(call.clone()).await
     }
 
     /// The end of a job, from whoever has it.

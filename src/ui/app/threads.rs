@@ -23,15 +23,17 @@ pub(super) struct Up {
     pub(super) remembered: bool,
     /// Whether it is taken from whoever has it: a copy of the module that has died hears no question.
     pub(super) by_force: bool,
+    /// Whether it takes the place of one that could not be opened, with what the user has written for that one.
+    pub(super) carries: bool,
 }
 
 impl Up {
     pub(super) fn fresh() -> Self {
-        Self { id: fresh_thread(), fresh: true, remembered: true, by_force: false }
+        Self { id: fresh_thread(), fresh: true, remembered: true, by_force: false, carries: false }
     }
 
     pub(super) fn known(id: ThreadId) -> Self {
-        Self { id, fresh: false, remembered: true, by_force: false }
+        Self { id, fresh: false, remembered: true, by_force: false, carries: false }
     }
 }
 
@@ -40,6 +42,7 @@ impl Page {
         if up.remembered {
             set_current_thread(&self.options.name, &up.id);
         }
+        self.store.shown.set((up.id.clone(), up.carries));
         self.store.opening.set(!up.fresh);
         self.store.following.set(false);
         self.store.saving.set(None);
@@ -56,7 +59,7 @@ fn hooks(app: &Weak<Inner>) -> Hooks {
         gone: Rc::new(move |why, waiting| {
             App::with(&replaced, |app| {
                 // The tab keeps one that can not be read in mind: it may be there again after a reload.
-                app.put_up(&Up { remembered: why.is_none(), ..Up::fresh() });
+                app.put_up(&Up { remembered: why.is_none(), carries: true, ..Up::fresh() });
                 app.store.notice.set(why);
                 app.handle().say_again(waiting);
             });

@@ -14,7 +14,7 @@ use crate::ui::words;
 
 /// What a follower meets.
 enum Turn {
-    Granted(Option<Lock>),
+    Granted(Lock),
     Ordered(Order),
     Renew,
     Heard(PageWord),
@@ -60,11 +60,11 @@ impl Life {
                 }
             };
             match turn {
-                Turn::Granted(Some(lock)) => return Next::Own { lock, by_force: false },
+                Turn::Granted(lock) => return Next::with(lock),
                 Turn::Ordered(Order::Leave) => return Next::Closed,
                 Turn::Ordered(Order::Stop) => tell(channel.as_ref(), &PageWord::Stop),
                 Turn::Ordered(Order::TakeOver) => break,
-                Turn::Granted(None) | Turn::Renew => {
+                Turn::Renew => {
                     stands_back = Box::pin(pending());
                     claim = Claim::new(&self.lock_name(), false);
                 }

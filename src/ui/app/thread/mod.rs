@@ -188,6 +188,14 @@ enum Next {
     Deleted,
 }
 
+impl Next {
+    // Where a lock keeps nobody out, another page may still write.
+    fn with(lock: Lock) -> Self {
+        let by_force = lock.is_none();
+        Self::Own { lock, by_force }
+    }
+}
+
 impl Life {
     async fn live(mut self) {
         let mut next = self.claim().await;
@@ -213,24 +221,25 @@ impl Life {
             return self.steal().await;
         }
         let Some(mut claim) = Claim::new(&self.lock_name(), false) else {
-            return Next::Own { lock: Lock::none(), by_force: true };
+            return Next::with(Lock::none());
         };
         let granted = match select(pin!(claim.granted()), sleep(FIRST_CLAIM_MS)).await {
-            Either::Left((granted, _)) => granted,
+            Either::Left((lock, _)) => Some(lock),
             Either::Right(_) => None,
         };
         match granted {
-            Some(lock) => Next::Own { lock, by_force: false },
-            None => Next::Follow(Some(claim)),
+            Some(lock) => Next::with(lock),
+            None if claim.is_answered(ANSWER_MS).await => Next::Follow(Some(claim)),
+            None => Next::with(Lock::none()),
         }
     }
 
     // The owner is asked first; one that does not answer is frozen, and loses it.
     async fn take(&self, claim: Option<Claim>) -> Next {
         if let Some(mut claim) = claim.or_else(|| Claim::new(&self.lock_name(), false))
-            && let Either::Left((Some(lock), _)) = select(pin!(claim.granted()), sleep(RELEASE_MS)).await
+            && let Either::Left((lock, _)) = select(pin!(claim.granted()), sleep(RELEASE_MS)).await
         {
-            return Next::Own { lock, by_force: false };
+            return Next::with(lock);
         }
         // The user may have gone to another thread meanwhile.
         if self.shown.get() { self.steal().await } else { Next::Closed }
@@ -246,10 +255,13 @@ impl Life {
 
     async fn steal(&self) -> Next {
         let stolen = match Claim::new(&self.lock_name(), true) {
-            Some(mut claim) => claim.granted().await,
-            None => None,
+            Some(mut claim) => match select(pin!(claim.granted()), sleep(RELEASE_MS)).await {
+                Either::Left((lock, _)) => lock,
+                Either::Right(_) => Lock::none(),
+            },
+            None => Lock::none(),
         };
-        Next::Own { lock: stolen.unwrap_or_else(Lock::none), by_force: true }
+        Next::Own { lock: stolen, by_force: true }
     }
 
     // A thread that nobody has signed in for is taken over by whoever does. A page that says nothing of its users has one.
