@@ -119,8 +119,9 @@ fn keep_drafts(app: &App, area: Place) {
                 set_draft(&before, &element.value());
                 element.set_value(&draft(&thread));
             }
-            // The panel is new.
-            None => element.set_value(&draft(&thread)),
+            // The panel is new; one that died has handed on what was in it.
+            None if element.value().is_empty() => element.set_value(&draft(&thread)),
+            None => {}
         }
         fit(area);
         thread
@@ -166,16 +167,16 @@ fn send_written(app: &App, area: Place) {
 fn fit(area: Place) {
     let Some(element) = textarea(area) else { return };
     let style = HtmlElement::style(&element);
-    let is_full = element.text_length() > FULL;
-    let _ = style.set_property("field-sizing", if is_full { "fixed" } else { "content" });
-    if is_full {
-        let _ = style.set_property("height", "9.5em");
-    } else if style.get_property_value("field-sizing").is_ok_and(|value| !value.is_empty()) {
-        let _ = style.remove_property("height");
-    } else {
-        let _ = style.set_property("height", "auto");
-        let _ = style.set_property("height", &format!("{}px", element.scroll_height() + 2));
+    let _ = style.set_property("field-sizing", "content");
+    if style.get_property_value("field-sizing").is_ok_and(|value| !value.is_empty()) {
+        return;
     }
+    let _ = style.set_property("height", "auto");
+    let height = match element.text_length() {
+        ..FULL => format!("{}px", element.scroll_height() + 2),
+        _ => "100vh".to_owned(),
+    };
+    let _ = style.set_property("height", &height);
 }
 
 /// The focus goes to where the user writes on, from a button that goes away.

@@ -5,6 +5,7 @@
 #[cfg(feature = "direct")]
 mod codecs;
 mod dispatch;
+mod drafts;
 mod element;
 mod fetch;
 mod journal;
@@ -13,6 +14,7 @@ mod long;
 #[cfg(feature = "direct")]
 mod models;
 mod panel;
+mod refusing;
 mod registry;
 mod schema;
 mod speed;

@@ -113,6 +113,7 @@ async fn a_key_that_does_not_send_sends_nothing() {
     composer.set_value("not yet");
     assert!(!press_with(&composer, "Enter", r#"{ "shiftKey": true }"#), "a new line");
     assert!(!press_with(&composer, "Enter", r#"{ "isComposing": true }"#), "an input method's own");
+    assert!(!press_with(&composer, "Enter", r#"{ "keyCode": 229 }"#), "the same, as Safari says it");
     assert!(!press(&composer, "a"));
     assert!(!press(&composer, "Escape"), "nothing is at work");
     assert_eq!(composer.value(), "not yet");

@@ -3,6 +3,7 @@
 
 use pagehand::protocol::{Risk, Scope};
 use serde_json::{Value, json};
+use js_sys::Promise;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -20,7 +21,7 @@ fn json_of(value: &JsValue) -> Value {
     serde_json::from_str(&js_sys::JSON::stringify(value).unwrap().as_string().unwrap()).unwrap()
 }
 
-fn thrown(result: Result<(), JsValue>) -> (String, String) {
+fn thrown<T: std::fmt::Debug>(result: Result<T, JsValue>) -> (String, String) {
     let error = result.unwrap_err();
     let text = |name: &str| js_sys::Reflect::get(&error, &name.into()).unwrap().as_string().unwrap();
     (text("code"), text("message"))
@@ -297,9 +298,34 @@ async fn a_page_may_decide_in_the_users_name() {
     let asked = ask(&network, &panel).await;
     asked.answer_text(200, "{}", &calling(&[("c1", "page_tool", json!({}))]));
     let call = calls.of("approval-requested").await;
-    panel.instance.decide(call, &js(&json!({ "approve": false, "reason": "Not today." }))).unwrap();
+    let no = js(&json!({ "approve": false, "reason": "Not today." }));
+    assert_eq!(rejected(panel.instance.complete(call.clone(), &js(&json!({ "result": 1 }))).unwrap()).await, "call_not_open");
+    assert_eq!(rejected(panel.instance.cancel_job(call.clone())).await, "call_not_open");
+    JsFuture::from(panel.instance.decide(call.clone(), &no).unwrap()).await.unwrap();
     let told = results_in(&network.asked("/agent").await).await.remove(0);
     assert!(told["message"].as_str().unwrap().contains("Not today."), "{told}");
+    assert_eq!(rejected(panel.instance.decide(call, &no).unwrap()).await, "call_not_open", "it is decided");
+}
+
+#[test]
+async fn an_answer_to_a_call_that_nobody_made_is_refused_and_changes_nothing() {
+    let (network, panel) = opened().await;
+    panel.hear(&network, "Tell me.", "It was sent.").await;
+    let instance = &panel.instance;
+    let before = JsFuture::from(instance.export_thread()).await.unwrap();
+    let nobody = || "nobody".to_owned();
+    assert_eq!(rejected(instance.decide(nobody(), &js(&json!({ "approve": true }))).unwrap()).await, "unknown_call");
+    assert_eq!(rejected(instance.complete(nobody(), &js(&json!({ "result": 1 }))).unwrap()).await, "unknown_call");
+    assert_eq!(rejected(instance.cancel_job(nobody())).await, "unknown_call");
+    let after = JsFuture::from(instance.export_thread()).await.unwrap();
+    let text = |value: &JsValue| String::from(js_sys::JSON::stringify(value).unwrap());
+    assert_eq!(text(&before), text(&after));
+}
+
+/// The code that a promise is rejected with.
+async fn rejected(promise: Promise) -> String {
+    let thrown = JsFuture::from(promise).await.unwrap_err();
+    js_sys::Reflect::get(&thrown, &"code".into()).unwrap().as_string().unwrap()
 }
 
 /// The calls of a panel, as its element tells of them.
@@ -373,9 +399,10 @@ async fn a_job_may_be_ended_by_the_page() {
     let (network, panel, calls) = with_job().await;
     let call = calls.of("pending").await;
     let answer = js(&json!({ "error": { "code": "disk_full", "message": "There is no room." } }));
-    panel.instance.complete(call, &answer).unwrap();
+    JsFuture::from(panel.instance.complete(call.clone(), &answer).unwrap()).await.unwrap();
     assert!(told_of_end(&network).await.contains("There is no room."));
     panel.reads("[data-tool=page_tool] .call-state", "failed").await;
+    assert_eq!(rejected(panel.instance.complete(call, &answer).unwrap()).await, "call_not_open", "once is enough");
     assert_eq!(thrown(panel.instance.complete("x".to_owned(), &js(&json!({ "neither": 1 })))).0, "not_json");
 }
 

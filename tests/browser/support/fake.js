@@ -8,8 +8,8 @@ export class FakeFetch {
   #counts = new Map();
 
   constructor() {
-    globalThis.fetch = (request) => new Promise((resolve, reject) => {
-      const asked = new Asked(request, resolve, reject);
+    globalThis.fetch = (url, options) => new Promise((resolve, reject) => {
+      const asked = new Asked(new Request(url, options), resolve, reject);
       this.#asked.push(asked);
       this.#counts.set(asked.path, this.count(asked.path) + 1);
     });
