@@ -338,11 +338,12 @@ checksums() { find "$@" -type f -exec cksum {} + | LC_ALL=C sort -k3; }
 # The WebAssembly with its glue, as it ships: target/pkg.
 make_package() {
   local raw=$TARGET/$WASM/release/pagehand.wasm out=$1 sums
-  sums=$(checksums "$raw" scripts/lib.sh scripts/precompress.mjs)
+  sums=$(checksums "$raw" scripts/lib.sh scripts/precompress.mjs scripts/slim.mjs)
   [ -d $out ] && [ "$sums" = "$(cat $out.sums 2>/dev/null)" ] && return
   say "wasm-bindgen, wasm-opt, brotli: making $out (under a minute)"
   rm -rf $out $out.sums
   wasm-bindgen --target web --no-typescript --out-dir $out --out-name pagehand "$raw"
+  node scripts/slim.mjs $out/pagehand.js $out/pagehand_bg.wasm
   # The module names the features it may use. `--all-features` would bring in types that browsers refuse to load.
   wasm-opt -Oz --strip-producers --strip-target-features $out/pagehand_bg.wasm -o $out/pagehand_bg.wasm
   minify $out/pagehand.js

@@ -364,6 +364,7 @@ export type EndReason =
 /** An `Error` of ours has a code. `invalid_tool`: the message lists every fault, a line each. */
 export interface PageHandError extends Error {
   code:
+    | 'call_not_open'
     | 'invalid_tool'
     | 'invalid_options'
     | 'invalid_limits'
@@ -377,7 +378,8 @@ export interface PageHandError extends Error {
     | 'no_output'
     | 'not_direct'
     | 'not_json'
-    | 'not_saved';
+    | 'not_saved'
+    | 'unknown_call';
   /** Of `no_output`: how the run ended, or what became of the panel. */
   readonly reason?: string;
   /** Of `no_output`: what `pagehand-error` said of that run. */
@@ -557,15 +559,29 @@ export declare class PageHand extends HTMLElement {
   agent: string;
   /** Attribute `model`: which of the gateway's models answers; with `provider` or `model-url`, see {@link DirectModel}. */
   model: string;
-  /** Attribute `open`: whether the panel is shown. */
+  /** Attribute `provider`: whose API the page speaks to the model that it asks by itself. */
+  provider: string;
+  /** Attribute `model-url`: the server of that model. */
+  modelUrl: string;
+  /** Attribute `thread`: the thread to open. Read when the panel is first mounted. */
+  thread: string;
+  /** Attribute `name`: tells the threads of several elements in one page apart. Default the `id`, or `default`. */
+  name: string;
+  /** Attribute `load`: `open` loads nothing before the panel is opened. Default `idle`. */
+  load: 'idle' | 'open';
+  /** Whether the panel is shown: the attribute `open`, or the placement `inline`. */
   readonly isOpen: boolean;
   /** The thread at work; `null` before the panel is mounted. */
   readonly threadId: string | null;
   /** Every tool there is now, of the page and of the gateway; empty before the panel is mounted. */
   readonly tools: ToolDefinition[];
 
-  /** Shows the panel and puts the focus in its composer. */
-  open(): Promise<void>;
+  /**
+   * Called, it shows the panel and puts the focus in its composer. Assigned, as frameworks do with a property, it sets or
+   * removes the attribute `open`; {@link isOpen} says which.
+   */
+  get open(): () => Promise<void>;
+  set open(open: boolean | string | null | undefined);
   /** Hides the panel. What is at work goes on. */
   close(): void;
   /**
@@ -630,7 +646,10 @@ export declare class PageHand extends HTMLElement {
     callback: Moments[W],
     options?: { name?: string },
   ): { ready: Promise<void>; remove(): Promise<boolean> };
-  /** Says what a job came to. */
+  /**
+   * Says what a job came to. Rejects with the code `unknown_call` where the thread has no such call, or `call_not_open`
+   * where it waits for no answer (any more); nothing has changed then. The same goes for the two below.
+   */
   complete(callId: string, answer: ToolAnswer): Promise<void>;
   /** Stops a job. */
   cancelJob(callId: string): Promise<void>;

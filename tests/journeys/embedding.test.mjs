@@ -322,3 +322,42 @@ journey('a policy is defined once, and a tool every panel brings along stays out
   await page.waitForFunction(() => document.querySelector('page-hand').tools.length > 5);
   assert.equal(await page.evaluate(() => document.querySelector('page-hand').tools.some((tool) => tool.name === 'open_link')), false);
 });
+
+// An AG-UI server by itself: it answers at one address and knows no other.
+function startAgent(status, asked) {
+  const frame = (event) => `data: ${JSON.stringify(event)}\n\n`;
+  return listen(createServer(async (request, response) => {
+    const head = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
+    asked.push(`${request.method} ${request.url}`);
+    if (request.method === 'OPTIONS') return response.writeHead(204, head).end();
+    if (request.url !== '/agent') return response.writeHead(status, head).end('Not Found');
+    let text = '';
+    for await (const data of request.setEncoding('utf8')) text += data;
+    const { threadId, runId } = JSON.parse(text);
+    response.writeHead(200, { ...head, 'content-type': 'text/event-stream' });
+    response.end([
+      { type: 'RUN_STARTED', threadId, runId },
+      { type: 'TEXT_MESSAGE_START', messageId: 'm1', role: 'assistant' },
+      { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm1', delta: 'Here I am.' },
+      { type: 'TEXT_MESSAGE_END', messageId: 'm1' },
+      { type: 'RUN_FINISHED', threadId, runId },
+    ].map(frame).join(''));
+  }));
+}
+
+for (const [status, isMissing] of [[404, true], [405, true], [501, true], [500, false]]) {
+  const what = isMissing ? 'needs no words' : 'is said to be wrong';
+  journey(`an agent by itself that answers ${status} to the question for tools ${what}`, bare, async ({ page, hand, hold }) => {
+    hand.expects(new RegExp(`status of ${status}`));
+    const asked = [];
+    const agent = hold(await startAgent(status, asked));
+    const { site } = await embed(hold, `<page-hand gateway="${agent.url}/" placement="inline"></page-hand>`);
+    await page.goto(site.url);
+    await hand.composer.waitFor();
+    await page.evaluate((tool) => document.querySelector('page-hand').registerTool({ ...tool, run: () => 1 }), GOOD);
+    assert.equal(await hand.ask('are you there?'), 'completed');
+    assert.match(await hand.words(), /Here I am\./);
+    assert.equal(await page.locator('page-hand .banner').count(), isMissing ? 0 : 1);
+    assert.deepEqual(asked.filter((line) => /check/.test(line)), [], 'it is not asked what else a gateway knows');
+  });
+}

@@ -25,6 +25,8 @@ export async function start(): Promise<void> {
     console.error(code);
   }
   hand.placement = 'floating';
+  hand.modelUrl = 'http://localhost:11434';
+  hand.open = true;
   hand.theme = 'dark';
   await hand.open();
   await hand.send('Assign this to Maya');
