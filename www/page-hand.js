@@ -10,13 +10,13 @@ const SHEET = `
 @media (prefers-color-scheme: dark) { :host(:not([theme="light"])) { --_l: ; --_d: initial; } }
 :host([theme="dark"]) { --_l: ; --_d: initial; }
 :host { display: contents; }
-:host([placement="inline"]) { display: block; min-block-size: 320px; }
+:host([placement="inline"]) { display: block; min-height: 320px; }
 :host([hidden]) { display: none; }
 .frame, .launcher { all: initial; box-sizing: border-box; position: fixed; inset: auto; z-index: var(--page-hand-z-index, 2147483000); color-scheme: light dark; }
 :host([theme="light"]) :is(.frame, .launcher) { color-scheme: light; }
 :host([theme="dark"]) :is(.frame, .launcher) { color-scheme: dark; }
 .frame { display: block; inset-block-end: var(--_vb, 0px); inset-inline-end: 0; inline-size: min(var(--_w), 100vw); block-size: var(--_vh, 100dvh); padding: env(safe-area-inset-top) env(safe-area-inset-right) env(safe-area-inset-bottom) env(safe-area-inset-left); overflow: hidden; -webkit-user-select: text; user-select: text; background: var(--_l, #fff) var(--_d, #16181d); color: var(--_l, #1b1f24) var(--_d, #e7e9ee); }
-:host([placement="inline"]) .frame { position: relative; inset: auto; inline-size: auto; block-size: 100%; min-block-size: inherit; padding: 0; overflow: visible; z-index: auto; }
+:host([placement="inline"]) .frame { position: relative; inset: auto; inline-size: auto; block-size: 100%; min-height: inherit; padding: 0; overflow: visible; z-index: auto; }
 .mount { block-size: 100%; }
 .launcher { display: block; inset-block-end: calc(20px + env(safe-area-inset-bottom)); inset-inline-end: calc(20px + env(safe-area-inset-right)); font: 600 15px/1 system-ui, sans-serif; padding: 0 18px; min-block-size: 44px; border-radius: 22px; border: 1px solid transparent; cursor: pointer; background: var(--page-hand-accent, var(--_l, #0b5cad) var(--_d, #7cb7ff)); color: var(--page-hand-on-accent, var(--_l, #fff) var(--_d, #0b1420)); box-shadow: 0 4px 16px rgb(0 0 0 / .25); }
 .launcher:focus-visible { outline: 3px solid var(--_l, #0b5cad) var(--_d, #7cb7ff); outline-offset: 3px; }
@@ -31,6 +31,7 @@ const SHEET = `
 }
 @media print {
   :host(:not([placement="inline"])) { display: none !important; }
+  :host([placement="inline"]) { block-size: auto !important; max-block-size: none !important; overflow: visible !important; }
   :host([placement="inline"]) .frame, .mount { block-size: auto; }
 }`;
 
@@ -211,6 +212,8 @@ class PageHand extends HTMLElement {
   #idle;
   // The panel's own style sheet, once it is known.
   #css;
+  // Whether the tab remembers the panel as open. Not an attribute: a framework that takes over a page's markup compares.
+  #isRemembered;
   // Whether the last Escape was for the page to use.
   #isLetOut = false;
   // What is written and not sent, from a panel that died to the next one.
@@ -229,18 +232,19 @@ class PageHand extends HTMLElement {
       if (!Object.prototype.hasOwnProperty.call(this, property)) continue;
       const value = this[property];
       delete this[property];
+      if (property === 'open') this.#isRemembered = false;
       reflect(this, property, value);
     }
   }
 
   connectedCallback() {
     if ((this.#text('model') || this.#text('provider')) && !this.#said.has('model')) this.#answeredBy();
-    if (remembers(this.#key)) this.setAttribute('open', '');
+    this.#isRemembered ??= remembers(this.#key);
     this.#show();
     if (this.#isShown) this.#ready();
-    else if (this.getAttribute('load') !== 'open') {
-      const idle = globalThis.requestIdleCallback ?? ((work) => setTimeout(work, 1500));
-      this.#idle = idle(() => this.#ready());
+    else if (this.#text('load') !== 'open') {
+      const load = () => this.#ready();
+      this.#idle = attempt(() => requestIdleCallback(load)) ?? setTimeout(load, 1500);
     }
   }
 
@@ -253,23 +257,28 @@ class PageHand extends HTMLElement {
   }
 
   disconnectedCallback() {
-    // Who moves an element, by hand or with a framework, has put it back when the next task begins.
-    setTimeout(() => {
-      if (this.isConnected) return;
-      (globalThis.cancelIdleCallback ?? clearTimeout)(this.#idle);
-      this.#life += 1;
-      this.#leave();
-      this.#fit();
-      this.#giveUp('the element was removed');
-      const instance = this.#instance;
-      this.#instance = this.#mounting = undefined;
-      try {
-        instance?.unmount();
-        instance?.free();
-      } finally {
-        this.#mount.replaceChildren();
-      }
-    });
+    // Who moves an element, by hand or with a framework, has put it back within a task. The second timer lets whoever set
+    // one of theirs at the same time go first.
+    setTimeout(() => setTimeout(() => this.#end()));
+  }
+
+  #end() {
+    if (this.isConnected) return;
+    attempt(() => cancelIdleCallback(this.#idle));
+    clearTimeout(this.#idle);
+    this.#life += 1;
+    this.#isRemembered = undefined;
+    this.#leave();
+    this.#fit();
+    this.#giveUp('the element was removed');
+    const instance = this.#instance;
+    this.#instance = this.#mounting = undefined;
+    try {
+      instance?.unmount();
+      instance?.free();
+    } finally {
+      this.#mount.replaceChildren();
+    }
   }
 
   attributeChangedCallback(name) {
@@ -282,7 +291,11 @@ class PageHand extends HTMLElement {
 
   // As an attribute it says whether the panel is shown, as a method it shows it: frameworks set the one, pages call the other.
   get open() { return this.#open; }
-  set open(value) { reflect(this, 'open', value); }
+  set open(value) {
+    this.#isRemembered = false;
+    reflect(this, 'open', value);
+    this.#show();
+  }
   get isOpen() { return this.#isShown; }
   get threadId() { return this.#instance?.thread ?? null; }
   get tools() { return this.#instance?.tools() ?? []; }
@@ -475,7 +488,9 @@ class PageHand extends HTMLElement {
 
   #close() {
     const within = this.matches(':focus-within');
+    this.#isRemembered = false;
     this.removeAttribute('open');
+    this.#show();
     remember(this.#key, false);
     if (within) this.#launcher.focus({ preventScroll: true });
   }
@@ -506,7 +521,8 @@ class PageHand extends HTMLElement {
   get #name() { return this.#text('name') || this.id || 'default'; }
   get #area() { return this.#root.querySelector('.composer textarea'); }
   get #isInline() { return this.#text('placement') === 'inline'; }
-  get #isShown() { return this.hasAttribute('open') || this.#isInline; }
+  // Some frameworks write what is false before the element is defined.
+  get #isShown() { return this.#isRemembered || (this.getAttribute('open') ?? 'false') !== 'false' || this.#isInline; }
 
   #show() {
     const label = this.#text('label');
@@ -527,19 +543,19 @@ class PageHand extends HTMLElement {
 
   // The keyboard of a phone covers the end of the window; what is left of it is the visual viewport. One that the user has
   // made larger shows a piece of the page, and the panel with it.
-  #fit = () => {
-    const seen = attempt(() => visualViewport);
-    const [isFollowed, { style }] = [seen && this.#isShown && !this.#isInline && this.isConnected, this.#frame];
+  #fit = () => attempt(() => {
+    const seen = visualViewport;
+    const [isFollowed, { style }] = [this.#isShown && !this.#isInline && this.isConnected, this.#frame];
     for (const type of ['resize', 'scroll']) {
       if (isFollowed) seen.addEventListener(type, this.#fit);
-      else seen?.removeEventListener(type, this.#fit);
+      else seen.removeEventListener(type, this.#fit);
     }
     const covered = isFollowed && seen.scale <= 1.01 ? document.documentElement.clientHeight - seen.height - seen.offsetTop : 0;
     if (covered > 50) {
       style.setProperty('--_vh', `${seen.height}px`);
       style.setProperty('--_vb', `${covered}px`);
     } else for (const name of ['--_vh', '--_vb']) style.removeProperty(name);
-  };
+  });
 
   #ready() {
     const life = this.#life;

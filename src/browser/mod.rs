@@ -25,6 +25,7 @@ mod tab;
 mod tool_answer;
 pub mod tools;
 pub mod url;
+pub(crate) mod value;
 mod window;
 
 pub use abort::Abort;

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 use futures::future::{Either, pending, select};
 use js_sys::{Function, Object, Promise, Reflect};
-use wasm_bindgen::closure::Closure;
 use wasm_bindgen::JsValue;
+use wasm_bindgen::closure::Closure;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use crate::browser::interface::{ask, call, property};

@@ -7,15 +7,19 @@ use std::rc::Rc;
 
 use futures::future::{Either, LocalBoxFuture, select};
 use futures::stream::{LocalBoxStream, StreamExt, unfold};
-use js_sys::{Array, Function, JSON, Object, Promise, Reflect};
+use js_sys::{Array, Function, Object, Promise, Reflect};
 use serde_json::{Value, json};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::ReadableStreamDefaultReader;
 
+use crate::browser::value::{to_js, to_json};
 use crate::browser::{Abort, Answers, ModelInfo, sleep};
 use crate::protocol::{ModelError, ModelErrorKind, ModelEvent, ModelRequest, TEXTS};
 use crate::providers::prompt_api::{Ask, Chunk, PromptReader, encode};
+
+// What a model says at once is a word or a call; no more of it is taken over.
+const MAX_CHARACTERS: usize = 8 * 1024 * 1024;
 
 // A model that has to be loaded first takes its time, in which a run must not take it for dead.
 const LOADING_MS: u64 = 30_000;
@@ -148,11 +152,7 @@ async fn chunk(reader: &ReadableStreamDefaultReader) -> Result<Option<Chunk>, Js
     let value = get(&read, "value");
     Ok(Some(match value.as_string() {
         Some(words) => Chunk::Text(words),
-        None => {
-            // Of what is no JSON, such as `undefined`, there is no text.
-            let text = JSON::stringify(&value).ok().and_then(|text| text.as_string());
-            Chunk::Part(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
-        }
+        None => Chunk::Part(to_json(&value, MAX_CHARACTERS).unwrap_or_default()),
     }))
 }
 
@@ -214,8 +214,4 @@ fn set(object: &JsValue, name: &str, value: &JsValue) {
 
 fn method(object: &JsValue, name: &str) -> Result<Function, JsValue> {
     get(object, name).dyn_into::<Function>().map_err(|_| JsValue::from_str(&format!("there is no {name}")))
-}
-
-fn to_js(value: &Value) -> JsValue {
-    JSON::parse(&value.to_string()).unwrap_or(JsValue::NULL)
 }

@@ -15,7 +15,7 @@ mod tool;
 use std::rc::Rc;
 
 use futures::future::LocalBoxFuture;
-use js_sys::{Function, JsString, Object, Promise, Reflect};
+use js_sys::{Function, Promise};
 use leptos::mount::{UnmountHandle, mount_to};
 use leptos::prelude::*;
 use serde_json::Value;
@@ -26,9 +26,10 @@ use web_sys::HtmlElement;
 
 use crate::agent::{Decision, Limits, Standing};
 use crate::browser::tools::thrown_words;
+use crate::browser::value::{NotJson, to_js, to_json};
 use crate::browser::{MemorySearch, Watcher};
 use crate::js::definition::field;
-use crate::protocol::{ToolCallId, delta_from_json, parse_json};
+use crate::protocol::{ToolCallId, delta_from_json};
 use crate::session::When;
 use crate::tools::{Editor, Expected, Policy, Toolset};
 use crate::ui::{App, Live, Options, Panel, STYLE};
@@ -409,68 +410,13 @@ fn error(code: &str, message: &str) -> JsValue {
     error.into()
 }
 
-/// JSON as JavaScript has it. By its text, so that a key such as `__proto__` is a plain property of its object.
-fn to_js(value: &serde_json::Value) -> JsValue {
-    js_sys::JSON::parse(&value.to_string()).unwrap_or(JsValue::NULL)
-}
-
 // More than this the page should not hold; what is too long to be read at once is kept as an artifact.
 const MAX_CHARACTERS: usize = 8 * 1024 * 1024;
 
 // A message with its files.
 const MAX_PROMPT: usize = 32 * 1024 * 1024;
 
-/// Why a value of JavaScript is not taken.
-enum NotJson {
-    TooLong,
-    Words(String),
-}
-
-/// `JSON.stringify`, which asks each object for a `toJSON`. An old library that gives one to every array or object of the
-/// page would make texts of them: for the time of the call it is taken out.
-fn stringify(value: &JsValue) -> Result<JsString, JsValue> {
-    let name = JsValue::from_str("toJSON");
-    let array = js_sys::Array::new();
-    if field(&array, "toJSON").is_undefined() {
-        return js_sys::JSON::stringify(value);
-    }
-    let (object, date) = (Object::new(), js_sys::Date::new_0());
-    let holders = [Object::get_prototype_of(&array), Object::get_prototype_of(&object), Object::get_prototype_of(&date)];
-    let found = holders.map(|holder| {
-        let found = Reflect::get_own_property_descriptor(&holder, &name).ok().filter(|found| found.is_object());
-        // Where it can not be taken out it stays, and nothing is to be put back.
-        found.filter(|_| Reflect::delete_property(&holder, &name).unwrap_or_default()).map(|found| (holder, found))
-    });
-    // A date says itself as the language has it.
-    let own = field(&date, "toISOString");
-    if let Some((holder, _)) = &found[2] {
-        let _ = Reflect::set(holder, &name, &own);
-    }
-    let text = js_sys::JSON::stringify(value);
-    for (holder, found) in found.into_iter().flatten() {
-        let _ = Reflect::define_property(&holder, &name, found.unchecked_ref());
-    }
-    text
-}
-
-/// JavaScript's value as JSON of so many characters at most; `undefined` is null. Measured before any of it is ours.
-fn to_json(value: &JsValue, most: usize) -> Result<Value, NotJson> {
-    if value.is_undefined() {
-        return Ok(Value::Null);
-    }
-    let text = stringify(value).map_err(|thrown| NotJson::Words(thrown_words(&thrown)))?;
-    // Functions and symbols have no JSON: what comes then is no text, though its type says so.
-    if !text.is_string() {
-        return Err(NotJson::Words("it is not JSON".to_owned()));
-    }
-    if text.length() as usize > most {
-        return Err(NotJson::TooLong);
-    }
-    let text = String::from(text);
-    parse_json(&text).map_err(|why| NotJson::Words(why.to_string()))
-}
-
-/// The same with its fault in words, of what the page should hold.
+/// JavaScript's value as JSON, of what the page should hold, with its fault in words.
 fn from_js(value: &JsValue) -> Result<Value, String> {
     from_js_within(value, MAX_CHARACTERS)
 }

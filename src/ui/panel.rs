@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlSelectElement, KeyboardEvent, MouseEvent, Node as DomNode};
+use web_sys::{Element, Event, HtmlSelectElement, KeyboardEvent, MouseEvent, Node as DomNode};
 
 use crate::browser::ModelInfo;
 use crate::ui::announce::announcer;
@@ -37,8 +37,13 @@ pub fn Panel(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Any
                 keyed.stop();
             }
         })
-        // Only where a drop is allowed does one come. What is not taken the browser would open in place of the page.
-        .on("dragover", |event| event.prevent_default())
+        // Only where a drop is allowed does one come. What is not taken the browser would open in place of the page; words
+        // that are dropped on a field it puts there.
+        .on("dragover", |event| {
+            if is_for_panel(&event) {
+                event.prevent_default();
+            }
+        })
         .on("dragenter", move |event| {
             if !enters.now() && brings_files(&event) && !dragged.store.model_now().files.is_empty() {
                 enters.set(true);
@@ -54,7 +59,8 @@ pub fn Panel(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Any
         })
         .on("drop", move |event| {
             drops.set(false);
-            if take_from(&dropped, &event) {
+            let is_ours = is_for_panel(&event);
+            if take_from(&dropped, &event) || is_ours {
                 event.prevent_default();
             }
         })
@@ -67,6 +73,11 @@ pub fn Panel(app: &App, label: Live<String>, close: Option<Rc<dyn Fn()>>) -> Any
         .child(node("p").class("usage").child(live_text(move || words::of_usage(usage.get()))))
         .child(announcer(&app.store))
         .view()
+}
+
+fn is_for_panel(event: &Event) -> bool {
+    let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    brings_files(event) || !target.is_some_and(|target| target.matches("textarea, input").unwrap_or_default())
 }
 
 #[cfg(feature = "direct")]

@@ -175,6 +175,41 @@ async fn a_result_that_is_nested_too_deep_is_an_error_in_words() {
 }
 
 #[test]
+async fn a_result_reads_as_json_stringify_writes_it() {
+    let results = [
+        "({ a: undefined, b: () => 1, c: Symbol('x'), d: 1 })",
+        "[undefined, () => 1, Symbol('x'), NaN, -0, Infinity, 1e21, 9007199254740993, 0.1]",
+        "new Date(0)",
+        "({ when: new Date(NaN) })",
+        "[new Number(3), new String('a'), new Boolean(false)]",
+        "new Map([[1, 2]])",
+        "new Uint8Array([1, 2])",
+        "new (class { x = 1; get y() { return 2; } toJSON(key) { return { x: this.x, key }; } })()",
+        "Object.create({ inherited: 1 }, { hidden: { value: 1 }, shown: { value: 2, enumerable: true } })",
+        "JSON.parse('{\"__proto__\": { \"a\": 1 }, \"\": 2}')",
+        "Object.assign([1, 2], { extra: 3 })",
+        "new URL('https://a.example/b')",
+    ];
+    for result in results {
+        let wanted = evaluate(&format!("JSON.stringify({result})")).as_string().unwrap();
+        let wanted: Value = serde_json::from_str(&wanted).unwrap();
+        assert_eq!(result_of(&format!("() => ({result})")).await, wanted, "{result}");
+    }
+}
+
+#[test]
+async fn what_stringify_refuses_is_refused() {
+    for run in [
+        "() => 1n",
+        "() => [1n]",
+        "() => { const a = {}; a.a = a; return a; }",
+        "() => ({ get a() { throw new Error('no'); } })",
+    ] {
+        assert_eq!(told(&result_of(run).await).0, "unserializable_result", "{run}");
+    }
+}
+
+#[test]
 async fn what_else_a_tool_says_is_bounded_in_the_same_way() {
     let run = "(args, { state }) => {
         try { state.set('big', 'x'.repeat(50e6)); } catch (error) { return `${error.code}: ${error.message}`; }

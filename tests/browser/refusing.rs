@@ -1,8 +1,8 @@
 //! Interfaces of the browser that are there and refuse: they throw, reject, or never answer. None of it may stop a panel.
 
+use futures::StreamExt;
 use pagehand::browser::{Claim, Gateway, is_online};
 use pagehand::protocol::{FinishReason, ModelErrorKind, ModelEvent, ModelRequest, RunId, ThreadId};
-use futures::StreamExt;
 use serde_json::json;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -59,8 +59,11 @@ async fn a_panel_without_locks_answers(locks: Replaced) {
 
 #[test]
 async fn locks_that_reject_are_no_locks() {
-    let locks =
-        Replaced::of("navigator", "locks", &format!("{{ request: () => Promise.reject({DENIED}), query: () => Promise.reject({DENIED}) }}"));
+    let locks = Replaced::of(
+        "navigator",
+        "locks",
+        &format!("{{ request: () => Promise.reject({DENIED}), query: () => Promise.reject({DENIED}) }}"),
+    );
     assert!(Claim::new(&fresh_name(), false).unwrap().granted().await.is_none());
     assert!(Claim::new(&fresh_name(), true).unwrap().granted().await.is_none(), "nor can one be stolen");
     a_panel_without_locks_answers(locks).await;

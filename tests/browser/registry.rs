@@ -1,9 +1,9 @@
 //! What a page says to the registry: toolsets, editors, rules, facts, callbacks, jobs; and whether it agrees with the
 //! gateway.
 
+use js_sys::Promise;
 use pagehand::protocol::{Risk, Scope};
 use serde_json::{Value, json};
-use js_sys::Promise;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -299,7 +299,10 @@ async fn a_page_may_decide_in_the_users_name() {
     asked.answer_text(200, "{}", &calling(&[("c1", "page_tool", json!({}))]));
     let call = calls.of("approval-requested").await;
     let no = js(&json!({ "approve": false, "reason": "Not today." }));
-    assert_eq!(rejected(panel.instance.complete(call.clone(), &js(&json!({ "result": 1 }))).unwrap()).await, "call_not_open");
+    assert_eq!(
+        rejected(panel.instance.complete(call.clone(), &js(&json!({ "result": 1 }))).unwrap()).await,
+        "call_not_open"
+    );
     assert_eq!(rejected(panel.instance.cancel_job(call.clone())).await, "call_not_open");
     JsFuture::from(panel.instance.decide(call.clone(), &no).unwrap()).await.unwrap();
     let told = results_in(&network.asked("/agent").await).await.remove(0);

@@ -1,0 +1,2 @@
+// What an Angular application loads before anything else.
+import 'zone.js';
