@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use pagehand::agent::{ARTIFACTS, Config, Input, Output, Run};
+use pagehand::agent::{ARTIFACTS, Config, Input, Limits, Output, Run, Standing};
 use pagehand::protocol::{
     Answer, CallState, ContextItem, Delta, Entry, Event, Job, Message, ModelEvent, ModelRequest, Names, Outcome, Risk,
-    Scope, Settled, State, ThreadId, ToolError,
+    Scope, Settled, State, ThreadId, ToolCallId, ToolError,
 };
 use pagehand::tools::{
     Additions, Alias, Definition, Editor, Facts, Members, Metrics, Policy, Registration, Registry, Toolset,
 };
 use serde_json::{Value, json};
 
-use crate::support::loop_driver::{Asked, Loop, OSLO, ROME, fine};
+use crate::support::loop_driver::{Asked, Loop, OSLO, ROME, config, fine};
 use crate::support::tools::{executed, registry, tool};
 
 fn with(definitions: Vec<Definition>) -> Loop {
@@ -141,6 +141,29 @@ fn a_long_running_call_is_answered_at_first_and_the_run_goes_on() {
     assert_eq!(world.watched[0].job.as_deref(), Some("job-7"));
     world.answer("It is on its way.");
     assert_eq!(world.ends(), ["completed"], "the run is not held open");
+}
+
+#[test]
+fn it_is_known_of_each_call_what_it_waits_for() {
+    let mut world = exporting();
+    let job = world.id("orders_export");
+    assert_eq!(world.run.standing(&job), Standing::Job);
+    stepped(&mut world, &[("b", "weather_read", OSLO)]);
+    let read = world.id("weather_read");
+    assert_eq!(world.run.standing(&read), Standing::Running);
+    answer(&mut world, "weather_read", Outcome::Result(json!(1)).into());
+    assert_eq!(world.run.standing(&read), Standing::Closed);
+    answer(&mut world, "orders_export", Outcome::Result(json!(1)).into());
+    assert_eq!(world.run.standing(&job), Standing::Closed);
+    assert_eq!(world.run.standing(&ToolCallId::from("nobody")), Standing::Unknown);
+    // So it is for who reads the journal.
+    let again = Run::restore(config(Limits::default(), 1), &world.journal);
+    assert_eq!((again.standing(&read), again.standing(&job)), (Standing::Closed, Standing::Closed));
+    let mut asked = Loop::called(&[("a", "order_refund", OSLO)]);
+    let refund = asked.id("order_refund");
+    assert_eq!(asked.run.standing(&refund), Standing::Asked);
+    asked.deny("order_refund", None);
+    assert_eq!(asked.run.standing(&refund), Standing::Closed);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! A model call that is put off: asked again after a failure, held back without a network. Each with a scripted model;
 //! `Loop` itself holds every request that is sent again against the one it repeats.
 
-use pagehand::agent::{Input, Limits, Output, Run};
+use pagehand::agent::{Input, Limits, Output, Run, Standing};
 use pagehand::protocol::{
     EndReason, Event, FinishReason, Message, MessageStatus, Millis, ModelError, ModelErrorKind, ModelEvent, Outcome,
-    UserMessage, Wait,
+    ToolCallId, UserMessage, Wait,
 };
 use pagehand::session::Handle;
 
@@ -433,6 +433,7 @@ fn the_handle_says_all_of_it() {
     let handle = Handle::closed();
     handle.online(false);
     handle.retry();
+    assert_eq!(futures::executor::block_on(handle.standing(ToolCallId::from("a"))), Standing::Unknown);
 }
 
 #[test]
