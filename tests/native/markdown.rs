@@ -44,7 +44,7 @@ fn documents() -> Vec<String> {
 }
 
 /// The tree after these pieces. Frozen blocks may only grow in number, unless a reference comes behind them.
-fn grow<'a>(pieces: impl Iterator<Item = &'a str>) -> Vec<Block> {
+pub(crate) fn grow<'a>(pieces: impl Iterator<Item = &'a str>) -> Vec<Block> {
     let mut stream = MarkdownStream::default();
     let mut frozen: Vec<Block> = Vec::new();
     for piece in pieces {
@@ -61,7 +61,7 @@ fn grow<'a>(pieces: impl Iterator<Item = &'a str>) -> Vec<Block> {
     stream.frozen().to_vec()
 }
 
-fn letters(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn letters(text: &str) -> impl Iterator<Item = &str> {
     text.char_indices().map(|(at, letter)| &text[at..at + letter.len_utf8()])
 }
 
