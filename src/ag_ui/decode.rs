@@ -9,7 +9,7 @@ use crate::ag_ui::event::{AgUiEvent, Kind, Read};
 use crate::ag_ui::snapshot::{self, Found, content_text};
 use crate::ag_ui::unnamed::{self, Unnamed};
 use crate::ag_ui::verify::Verifier;
-use crate::ag_ui::{ALIVE, CACHED, FINISH, LOCAL_ID, METADATA, REASONING, USAGE, WHY};
+use crate::ag_ui::{ALIVE, CACHED, FINISH, LOCAL_ID, METADATA, REASONING, USAGE, WAS_REASONING, WHY};
 use crate::protocol::{FinishReason, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Names, Usage};
 use crate::wire::halves::Halves;
 use crate::wire::sse::SseDecoder;
@@ -215,6 +215,14 @@ impl AgUiDecoder {
             Kind::ReasoningEncryptedValue if !foreign => self.encrypted(event),
             Kind::MessagesSnapshot => self.snapshot(event),
             Kind::Custom if event.text("name") == Some(USAGE) => self.usage(|name| event.value("value")?.get(name)),
+            Kind::Custom if event.text("name") == Some(WAS_REASONING) => {
+                let id = event.value("value").and_then(|value| value.get("messageId")).and_then(Value::as_str);
+                if let Some((Kind::TextMessageStart, last)) = &self.last
+                    && id == Some(last)
+                {
+                    self.ready.push_back(ModelEvent::TextWasReasoning);
+                }
+            }
             Kind::Custom if event.text("name") == Some(ALIVE) => self.ready.push_back(ModelEvent::Alive),
             _ => {}
         }

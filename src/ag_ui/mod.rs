@@ -40,8 +40,10 @@ const LOCAL_ID: &str = "localId";
 const FINISH: &str = "finish";
 // Why it did not go on, in its provider's words.
 const WHY: &str = "why";
-// `CUSTOM` events of ours: what an answer takes so far, and that a model is at work without anything to show.
+// `CUSTOM` events of ours: what an answer takes so far, that a model is at work without anything to show, and that the text
+// message which is open is what the model thought. Other clients leave them out.
 const USAGE: &str = "pagehand.usage";
+const WAS_REASONING: &str = "pagehand.was_reasoning";
 const ALIVE: &str = "pagehand.alive";
 // The order of an answer's parts, where it is not the protocol's own.
 const PARTS: &str = "parts";

@@ -683,6 +683,17 @@ fn what_is_encoded_is_decoded_again() {
             usage,
             ModelEvent::Finish(FinishReason::Calls),
         ],
+        vec![
+            ModelEvent::Start,
+            ModelEvent::TextStart,
+            text("Hm."),
+            ModelEvent::TextWasReasoning,
+            ModelEvent::TextEnd,
+            ModelEvent::TextStart,
+            text("Yes."),
+            ModelEvent::TextEnd,
+            ModelEvent::Finish(FinishReason::Done),
+        ],
         vec![ModelEvent::Start, ModelEvent::TextStart, text("It"), ModelEvent::Error(limited)],
         vec![ModelEvent::Start, ModelEvent::TextStart, text("It")],
     ];
@@ -691,6 +702,25 @@ fn what_is_encoded_is_decoded_again() {
         expected.retain(|word| word != "text ");
         assert_eq!(whole_and_in_pieces(encode(events).as_bytes(), decode), expected);
     }
+}
+
+#[test]
+fn only_the_text_that_came_last_can_turn_out_to_be_thoughts() {
+    let was = |id: Value| json!({ "type": "CUSTOM", "name": "pagehand.was_reasoning", "value": { "messageId": id } });
+    let message = |kind: &str, id: &str| json!({ "type": kind, "messageId": id, "delta": "x" });
+    let frames = [
+        was(json!("a")),
+        message("TEXT_MESSAGE_START", "a"),
+        message("TEXT_MESSAGE_END", "a"),
+        message("TEXT_MESSAGE_START", "b"),
+        was(json!("a")),
+        was(Value::Null),
+        was(json!("b")),
+        message("TEXT_MESSAGE_END", "b"),
+    ];
+    let mut found = decode(&[&run_of(&frames)]);
+    found.retain(|word| !word.starts_with("note"));
+    assert_eq!(found, ["start", "text+", "text-", "text+", "text was reasoning", "text-", "finish done"]);
 }
 
 #[test]
