@@ -85,10 +85,14 @@ fn without_tail(mut address: &str) -> &str {
             }
             _ => break,
         };
-        if open != last && address.matches(last).count() <= address.matches(open).count() {
+        let mut tail = address.len() - address.trim_end_matches(last).len();
+        if open != last {
+            tail = tail.min(address.matches(last).count().saturating_sub(address.matches(open).count()));
+        }
+        if tail == 0 {
             break;
         }
-        address = &address[..address.len() - last.len_utf8()];
+        address = &address[..address.len() - tail];
     }
     address
 }

@@ -195,32 +195,43 @@ fn formula_at(rest: &str, before: char, fresh: bool) -> Option<usize> {
     if before == '\\' {
         return None;
     }
-    let inside = &rest[open.len()..];
-    let long = inside.char_indices().map(|(at, _)| at).find(|at| *at > LONGEST);
-    let inside = &inside[..long.unwrap_or(inside.len())];
+    let whole = &rest[open.len()..];
+    let mut longest = whole.len().min(LONGEST);
+    while !whole.is_char_boundary(longest) {
+        longest -= 1;
+    }
+    let inside = &whole[..longest];
     // A block: its lines may begin with a sign. Dollars open one only where they have the line to themselves.
     let block =
         (open == "\\[" || (open == "$$" && fresh)) && inside.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
-    let stop = inside.match_indices('\n').map(|(at, _)| at).find(|at| ends_formula(&inside[at + 1..], block));
-    let code = inside.find('`');
-    let end = stop.into_iter().chain(code).min().unwrap_or(inside.len());
-    let within = &inside[..end];
-    if open == "$" {
-        return dollars(within, before).map(|length| length + 2);
-    }
-    match within.find(close) {
-        Some(length) if block => Some(length + 4),
-        Some(length) if open == "$$" => has_sign(&within[..length]).then_some(length + 4),
-        // It begins with the last one that opens it; `\\[2pt]` is a line's end.
-        Some(length) if opens_again(&within[..length], open) => None,
-        Some(length) => is_formula(&within[..length]).then_some(length + 4),
-        // The text ends inside of it; marks that only close others for the moment (`tolerate`) are none of its own.
-        None if end == inside.len() && long.is_none() && !within.contains("](") && !within.contains("]:") => {
-            let whole = within.trim_end().trim_end_matches(['*', '~']);
-            (block || has_sign(whole)).then_some(open.len() + whole.len())
+    let Some(length) = inside.find(close) else {
+        // Only where the text ends inside of it. Marks that close others for the moment (`tolerate`) are none of its own.
+        if longest < whole.len()
+            || open == "$"
+            || !is_one(inside, block)
+            || inside.contains("](")
+            || inside.contains("]:")
+        {
+            return None;
         }
-        None => None,
-    }
+        let begun = inside.trim_end().trim_end_matches(['*', '~']);
+        return (block || has_sign(begun)).then_some(open.len() + begun.len());
+    };
+    let inner = &inside[..length];
+    let is_formula = is_one(inner, block)
+        && match open {
+            "$" => in_dollars(inner, before, &whole[length + 1..]),
+            _ if block => true,
+            "$$" => has_sign(inner),
+            // It begins with the last one that opens it; `\\[2pt]` is a line's end.
+            _ => !opens_again(inner, open) && is_formula(inner),
+        };
+    is_formula.then_some(length + 2 * open.len())
+}
+
+// Whether it stays in one paragraph, without code in it.
+fn is_one(inner: &str, block: bool) -> bool {
+    !inner.contains('`') && !inner.match_indices('\n').any(|(at, _)| ends_formula(&inner[at + 1..], block))
 }
 
 fn opens_again(inner: &str, open: &str) -> bool {
@@ -237,16 +248,13 @@ fn ends_formula(rest: &str, block: bool) -> bool {
 }
 
 // `$x_1$`, but not `$5 and $10`, nor `US$`: no space inside the dollars, and neither letter nor digit outside.
-fn dollars(within: &str, before: char) -> Option<usize> {
-    let length = within.find('$')?;
-    let inner = &within[..length];
-    let outside = within[length + 1..].chars().next().unwrap_or(' ');
+fn in_dollars(inner: &str, before: char, behind: &str) -> bool {
     let loose = inner.is_empty()
         || inner.starts_with(char::is_whitespace)
         || inner.ends_with(|letter: char| letter.is_whitespace() || letter == '\\')
         || before.is_ascii_alphanumeric()
-        || outside.is_ascii_alphanumeric();
-    (!loose && (has_sign(inner) || !inner.contains(' '))).then_some(length)
+        || behind.starts_with(|letter: char| letter.is_ascii_alphanumeric());
+    !loose && (has_sign(inner) || !inner.contains(' '))
 }
 
 // Whether it has what prose has not.
