@@ -10,11 +10,11 @@ use crate::ag_ui::event::{AgUiEvent, Kind};
 #[derive(Debug, Default)]
 pub(super) struct Unnamed {
     count: usize,
-    open: Vec<Open>,
+    open: Vec<UnnamedCall>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct UnnamedCall {
     owner: Option<String>,
     id: String,
     /// Whether chunks are its only form: the start of another call ends it.
@@ -42,7 +42,7 @@ impl Unnamed {
             self.open.retain(|open| !open.chunked || open.owner != owner);
             self.count += 1;
             let id = format!("{PREFIX}{}", self.count);
-            self.open.push(Open { owner, id: id.clone(), chunked: chunk });
+            self.open.push(UnnamedCall { owner, id: id.clone(), chunked: chunk });
             return event.set("toolCallId", id);
         }
         let Some(at) = self.open.iter().rposition(|open| open.owner == owner && open.chunked == chunk) else { return };

@@ -5,43 +5,69 @@
 //! the host's name at once (`https://e.org查看`; in a path it may belong to it). It ends before any closing bracket without
 //! a partner, not only a round one. And it needs no space before it.
 
-use crate::markdown::prepare::{HIDDEN_UNDERSCORE, is_cjk};
+use crate::markdown::prepare::{FIRST, byte_at, is_cjk, piece, skip};
 
-/// The first bare address in a text: where it begins and where it ends.
-pub(super) fn find(text: &str) -> Option<(usize, usize)> {
+/// Whether what tells an address stands here.
+#[inline(never)]
+pub(super) fn begins(bytes: &[u8], at: usize) -> bool {
+    bytes.get(at..).is_some_and(|rest| rest.starts_with(b"://") || rest.starts_with(b"www."))
+}
+
+/// The first bare address in a text from a place on: where it begins and where it ends.
+pub(super) fn find(text: &str, from: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
-    for at in 0..bytes.len() {
-        let (start, host) = match bytes[at] {
-            b'w' if bytes[at..].starts_with(b"www.") => (at, at),
-            b':' if bytes[at..].starts_with(b"://") => match scheme_before(text, at) {
-                Some(start) => (start, at + 3),
-                None => continue,
-            },
-            _ => continue,
-        };
-        let glued = |letter: char| {
-            letter.is_ascii_alphanumeric() || (start == host && matches!(letter, '.' | '-' | '_' | '/' | '@' | ':'))
-        };
-        if text[..start].ends_with(glued) {
+    for at in from..bytes.len() {
+        if !begins(bytes, at) {
             continue;
         }
-        if let Some(length) = length_of(&text[host..], start == host) {
+        let www = byte_at(bytes, at) == b'w';
+        let (start, host) = if www { (at, at) } else { (at - scheme_before(text, at), at + 3) };
+        let before = if start > from { byte_at(bytes, start - 1) } else { b' ' };
+        let glued = before.is_ascii_alphanumeric() || (www && b".-_/@:".contains(&before));
+        if glued || (start == at && !www) {
+            continue;
+        }
+        let length = length_of(piece(text, host, bytes.len()), www);
+        if length > 0 {
             return Some((start, host + length));
         }
     }
     None
 }
 
-fn scheme_before(text: &str, at: usize) -> Option<usize> {
-    let starts = |length: usize, scheme: &str| {
-        let start = at.checked_sub(length)?;
-        text.get(start..at)?.eq_ignore_ascii_case(scheme).then_some(start)
-    };
-    starts(5, "https").or_else(|| starts(4, "http"))
+// The length of the scheme in front of a place; 0 where there is none.
+fn scheme_before(text: &str, at: usize) -> usize {
+    let secure = usize::from(at > 0 && byte_at(text.as_bytes(), at - 1) | 32 == b's');
+    let scheme = piece(text, at.wrapping_sub(4 + secure), at - secure);
+    if scheme.eq_ignore_ascii_case("http") { 4 + secure } else { 0 }
 }
 
-// From its host's name on; `None` where there is none.
-fn length_of(rest: &str, www: bool) -> Option<usize> {
+// Bytes before a mark that may belong to the same address.
+const LOOKED_BACK: usize = 500;
+
+/// Whether a bare address goes on up to here. Behind a closing bracket, or letters that are not ASCII, it is taken to be over.
+pub(super) fn covers(bytes: &[u8], at: usize) -> bool {
+    let mut from = at;
+    while from > 0 && at - from < LOOKED_BACK {
+        from -= 1;
+        let byte = byte_at(bytes, from);
+        if !byte.is_ascii_graphic() || b"<>\"`|)]".contains(&byte) {
+            return false;
+        }
+        if begins(bytes, from) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a mark in front of this may belong to an address: more of one follows.
+pub(super) fn goes_on(bytes: &[u8], at: usize) -> bool {
+    byte_at(bytes, skip(bytes, at, b"!#$%&'*+,-./:;=?@\\^_{}~")).is_ascii_alphanumeric()
+}
+
+// From its host's name on; 0 where there is none.
+fn length_of(rest: &str, www: bool) -> usize {
     let (mut length, mut in_host, mut before) = (0, true, ' ');
     for (at, letter) in rest.char_indices() {
         in_host &= !matches!(letter, '/' | '?' | '#');
@@ -52,49 +78,59 @@ fn length_of(rest: &str, www: bool) -> Option<usize> {
         before = letter;
         length = at + letter.len_utf8();
     }
-    let address = without_tail(&rest[..length]);
-    let is_part =
-        |letter: char| letter.is_ascii_alphanumeric() || letter > '\u{7f}' || matches!(letter, '-' | '_' | '.');
-    let host = &address[..address.find(|letter| !is_part(letter)).unwrap_or(address.len())];
-    let mut names = host.rsplit('.');
-    let is_name = |name: &str| !name.is_empty() && !name.contains(['_', HIDDEN_UNDERSCORE]);
-    let last = names.next().is_some_and(is_name);
-    let others = match names.next() {
-        Some(name) => is_name(name),
-        None => !www,
-    };
-    (last && others && !host.starts_with('.')).then_some(address.len())
+    let bytes = rest.as_bytes();
+    let length = without_tail(bytes, length);
+    // The last two names of a host are not empty and have no `_`, not even a hidden one. One is enough where a scheme says
+    // what it is.
+    let (mut last, mut other) = (false, !www);
+    let mut fresh = true;
+    for at in 0..length {
+        let byte = byte_at(bytes, at);
+        match byte {
+            b'.' => (other, last, fresh) = (last, false, true),
+            b'_' | FIRST => (last, fresh) = (false, false),
+            _ if byte.is_ascii_alphanumeric() || byte == b'-' || byte >= 0x80 => (last, fresh) = (last || fresh, false),
+            _ => break,
+        }
+    }
+    if last && other { length } else { 0 }
 }
 
 // What stands at the end of an address belongs to the sentence that it stands in.
-fn without_tail(mut address: &str) -> &str {
-    while let Some(last) = address.chars().next_back() {
+fn without_tail(bytes: &[u8], mut length: usize) -> usize {
+    while length > 0 {
+        let last = byte_at(bytes, length - 1);
         let open = match last {
-            '?' | '!' | '.' | ',' | ':' | '*' | '_' | '~' | '\'' | '"' => last,
-            ')' => '(',
-            ']' => '[',
-            '}' => '{',
-            ';' => {
+            b'?' | b'!' | b'.' | b',' | b':' | b'*' | b'_' | b'~' | b'\'' | b'"' => 0,
+            b')' => b'(',
+            b']' => b'[',
+            b'}' => b'{',
+            b';' => {
                 // `&hl;` looks like a character reference.
-                let name = address[..address.len() - 1].trim_end_matches(|letter: char| letter.is_ascii_alphanumeric());
-                address = name
-                    .strip_suffix('&')
-                    .filter(|rest| rest.len() + 2 < address.len())
-                    .unwrap_or(&address[..address.len() - 1]);
+                let mut name = length - 1;
+                while name > 0 && byte_at(bytes, name - 1).is_ascii_alphanumeric() {
+                    name -= 1;
+                }
+                length = if name > 0 && name < length - 1 && byte_at(bytes, name - 1) == b'&' { name } else { length };
+                length -= 1;
                 continue;
             }
             _ => break,
         };
-        let mut tail = address.len() - address.trim_end_matches(last).len();
-        if open != last {
-            tail = tail.min(address.matches(last).count().saturating_sub(address.matches(open).count()));
+        // As many closing brackets as nothing opens.
+        let mut surplus = if open == 0 { 1 } else { 0_isize };
+        for at in 0..if open == 0 { 0 } else { length } {
+            let byte = byte_at(bytes, at);
+            surplus += isize::from(byte == last) - isize::from(byte == open);
         }
-        if tail == 0 {
+        if surplus <= 0 {
             break;
         }
-        address = &address[..address.len() - tail];
+        while surplus > 0 && length > 0 && byte_at(bytes, length - 1) == last {
+            (surplus, length) = (surplus - 1, length - 1);
+        }
     }
-    address
+    length
 }
 
 fn is_wide_punctuation(letter: char) -> bool {

@@ -1,9 +1,11 @@
 //! `pulldown-cmark`'s events to the tree. Knows nothing of streams.
 
+use std::borrow::Cow;
+
 use pulldown_cmark::{Alignment, BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::markdown::address;
-use crate::markdown::prepare::{is_break, prepare, restore, without_marks};
+use crate::markdown::prepare::{is_break, piece, prepare, restore, to_original, without_marks};
 use crate::markdown::tree::{Align, Block, Inline, Item};
 use crate::protocol::Names;
 
@@ -21,22 +23,27 @@ pub fn parse(text: &str) -> Vec<Block> {
 
 /// Reads the blocks of a text, each with the offset where it begins. Reference definitions are added to `references`.
 pub(super) fn blocks(text: &str, references: &mut References) -> Vec<(Block, usize)> {
-    let mut prepared = prepare(text);
+    let (prepared, addresses) = prepare(text);
+    let changed = matches!(prepared, Cow::Owned(_));
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let known = references.clone();
     let mut resolve = |link: BrokenLink<'_>| {
         let address = known.get(&label(&link.reference))?;
         Some((CowStr::from(address.clone()), CowStr::from("")))
     };
-    let parser = Parser::new_with_broken_link_callback(&prepared.text, options, Some(&mut resolve));
+    let parser = Parser::new_with_broken_link_callback(&prepared, options, Some(&mut resolve));
     for (name, definition) in parser.reference_definitions().iter() {
         references.insert(label(name), restore(&definition.dest));
     }
-    let mut builder = Builder::default();
+    let mut builder = Builder { addresses, changed, ..Builder::default() };
     for (event, place) in parser.into_offset_iter() {
         builder.take(event, place.start);
     }
-    builder.done.into_iter().map(|(block, start)| (block, prepared.original(start))).collect()
+    let mut done = builder.done;
+    if changed {
+        to_original(&prepared, &mut done);
+    }
+    done
 }
 
 fn label(text: &str) -> String {
@@ -49,6 +56,10 @@ struct Builder {
     // Containers past the depth limit that are open and leave no trace.
     skipped: usize,
     done: Vec<(Block, usize)>,
+    // Whether there may be bare addresses.
+    addresses: bool,
+    // Whether the parser was given a text that has to be put back.
+    changed: bool,
     start: usize,
 }
 
@@ -90,7 +101,7 @@ impl Builder {
                 Some(Frame::Html(html)) => html.push_str(&restore(&text)),
                 _ => self.block(Block::Html(restore(&text))),
             },
-            Event::InlineHtml(text) if is_break(&text) => self.line_break(),
+            Event::InlineHtml(text) if is_break(text.as_bytes(), 0) => self.line_break(),
             Event::InlineHtml(text) => self.text(&text),
             Event::SoftBreak => self.soft_break(),
             Event::HardBreak => self.line_break(),
@@ -197,7 +208,8 @@ impl Builder {
         let is_link = |kind: &Kind| matches!(kind, Kind::Link(_) | Kind::Image(_));
         let in_link =
             is_link(&kind) || self.frames.iter().any(|frame| matches!(frame, Frame::Inlines(kind, _) if is_link(kind)));
-        let content = written(content, !in_link);
+        let links = self.addresses && !in_link;
+        let content = if links || self.changed { written(content, links) } else { content };
         match kind {
             Kind::Paragraph => self.block(Block::Paragraph(content)),
             Kind::Plain => self.block(Block::Plain(content)),
@@ -240,8 +252,7 @@ impl Builder {
 
     // A line feed beside a break is no second one.
     fn soft_break(&mut self) {
-        let broken =
-            matches!(self.frames.last(), Some(Frame::Inlines(_, content)) if content.last() == Some(&Inline::Break));
+        let broken = matches!(self.frames.last(), Some(Frame::Inlines(_, content)) if matches!(content.last(), Some(Inline::Break)));
         if !broken {
             self.text("\n");
         }
@@ -252,7 +263,7 @@ impl Builder {
             && let Some(Inline::Text(text)) = content.last_mut()
             && text.ends_with('\n')
         {
-            text.pop();
+            text.truncate(text.len() - 1);
         }
         self.inline(Inline::Break);
     }
@@ -286,15 +297,19 @@ fn written(content: Vec<Inline>, links: bool) -> Vec<Inline> {
             out.push(inline);
             continue;
         };
-        let mut rest = text.as_str();
-        while let Some((start, end)) = address::find(rest).filter(|_| links) {
-            push_text(&rest[..start], &mut out);
-            let reads = restore(&rest[start..end]);
-            let address = if reads.starts_with("www.") { format!("http://{reads}") } else { reads.clone() };
+        let mut from = 0;
+        while links && let Some((start, end)) = address::find(&text, from) {
+            push_text(piece(&text, from, start), &mut out);
+            let reads = restore(piece(&text, start, end));
+            let mut address = String::new();
+            if reads.starts_with('w') {
+                address.push_str("http://");
+            }
+            address.push_str(&reads);
             out.push(Inline::Link { address, content: vec![Inline::Text(reads)] });
-            rest = &rest[end..];
+            from = end;
         }
-        push_text(rest, &mut out);
+        push_text(piece(&text, from, text.len()), &mut out);
     }
     out
 }

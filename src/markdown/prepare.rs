@@ -16,127 +16,154 @@
 
 use std::borrow::Cow;
 
+use crate::markdown::address;
+
 /// Stands beside a mark of emphasis and is nothing itself.
 const MARK: char = '\u{FDD0}';
 // The characters that can be hidden; the first one's stand-in is U+FDD1, and so on.
 const HIDDEN: &[u8] = b"\\*_~[<&:-+=#";
+// From here on they have a meaning at the beginning of a line alone.
+const LINE_MARKS: usize = 8;
+/// The first byte of all of them in UTF-8. The second is 0xB7, and the third 0x90 for [`MARK`] and more for the others.
+pub(super) const FIRST: u8 = 0xEF;
 
-/// What stands for `_` where it is hidden.
-pub(super) const HIDDEN_UNDERSCORE: char = '\u{FDD3}';
-
-/// A text for the parser.
-pub(super) struct Prepared<'a> {
-    pub(super) text: Cow<'a, str>,
-    // Up to where offsets have been translated, in the text and in the original.
-    done: (usize, usize),
-}
-
-/// The text for the parser: the same one, where there is nothing to do.
-pub(super) fn prepare(text: &str) -> Prepared<'_> {
+/// The text for the parser: the same one, where there is nothing to do; and whether it may have a bare address in it.
+pub(super) fn prepare(text: &str) -> (Cow<'_, str>, bool) {
     let bytes = text.as_bytes();
-    let marks = bytes.iter().any(|byte| matches!(byte, b'*' | b'_' | b'~'));
-    let needed =
-        bytes.iter().any(|byte| matches!(byte, b'\\' | b'$' | b'<') || (*byte >= 0xE1 && marks) || *byte == 0xEF)
-            || (marks && (text.contains("://") || text.contains("www.")));
-    let text = if needed { Cow::Owned(copy(text)) } else { Cow::Borrowed(text) };
-    Prepared { text, done: (0, 0) }
-}
-
-impl Prepared<'_> {
-    /// The offset in the original of an offset in the text. They have to come in order.
-    pub(super) fn original(&mut self, offset: usize) -> usize {
-        let (from, at) = self.done;
-        let Some(between) = self.text.get(from..offset) else { return at };
-        let added: usize =
-            between.chars().map(|letter| if letter == MARK { 3 } else { 2 * usize::from(is_stand_in(letter)) }).sum();
-        self.done = (offset, at + between.len() - added);
-        self.done.1
+    let (mut needed, mut marks, mut wide, mut addresses) = (false, false, false, false);
+    for (at, byte) in bytes.iter().enumerate() {
+        match *byte {
+            b'\\' | b'$' | b'<' | FIRST => needed = true,
+            b'*' | b'_' | b'~' => marks = true,
+            b':' | b'w' => addresses |= address::begins(bytes, at),
+            // Letters of two bytes are none that change anything.
+            0xE1.. => wide = true,
+            _ => {}
+        }
     }
+    needed |= marks && (addresses || wide);
+    (if needed { Cow::Owned(copy(text)) } else { Cow::Borrowed(text) }, addresses)
 }
 
-fn is_stand_in(letter: char) -> bool {
-    hidden_by(letter).is_some()
-}
-
-fn hidden_by(letter: char) -> Option<char> {
-    let at = u32::from(letter).checked_sub(0xFDD1)?;
-    HIDDEN.get(at as usize).map(|byte| char::from(*byte))
-}
-
-fn stand_in(letter: char) -> Option<char> {
-    let at = HIDDEN.iter().position(|byte| char::from(*byte) == letter)?;
-    char::from_u32(0xFDD1 + at as u32)
+/// Puts offsets in a text of [`prepare`]'s back to where they are in the original. They have to be in order.
+pub(super) fn to_original<T>(prepared: &str, places: &mut [(T, usize)]) {
+    let bytes = prepared.as_bytes();
+    let (mut at, mut added) = (0, 0);
+    for (_, place) in places {
+        while at < *place {
+            if bytes.get(at) == Some(&FIRST) && byte_at(bytes, at + 1) == 0xB7 {
+                added += if byte_at(bytes, at + 2) == 0x90 { 3 } else { 2 };
+            }
+            at += 1;
+        }
+        *place -= added;
+    }
 }
 
 /// A text that came from the parser without the marks; what is hidden stays so.
 pub(super) fn without_marks(text: &str) -> Cow<'_, str> {
-    if text.contains(MARK) { Cow::Owned(text.replace(MARK, "")) } else { Cow::Borrowed(text) }
+    if text.as_bytes().contains(&FIRST) { Cow::Owned(put_back(text, false)) } else { Cow::Borrowed(text) }
 }
 
 /// A text that came from the parser, as it was written.
 pub(super) fn restore(text: &str) -> String {
-    text.chars().filter(|letter| *letter != MARK).map(|letter| hidden_by(letter).unwrap_or(letter)).collect()
+    // The usual case, and fast: a long block of code is read with every update.
+    if text.as_bytes().contains(&FIRST) { put_back(text, true) } else { text.to_owned() }
 }
 
-fn copy(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 32);
-    let mut before = '\n';
-    let mut at = 0;
-    // Up to where a formula goes; and whether only white space has come since its line began.
-    let (mut formula, mut fresh) = (0, true);
-    let mut address = Address::default();
-    while let Some(letter) = text[at..].chars().next() {
-        let rest = &text[at..];
-        let mut step = letter.len_utf8();
-        if at >= formula && !address.inside {
-            formula = formula_at(rest, before, fresh).map_or(0, |length| at + length);
+fn put_back(text: &str, hidden: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match HIDDEN.get(u32::from(letter).wrapping_sub(0xFDD1) as usize) {
+            Some(byte) if hidden => out.push(char::from(*byte)),
+            None if letter == MARK => {}
+            _ => out.push(letter),
         }
-        address.take(rest, letter, before);
-        if u32::from(letter).wrapping_sub(0xFDD0) < 0x20 {
-            out.push('\u{FFFD}');
-        } else if at < formula {
-            let hides = fresh || !matches!(letter, '-' | '+' | '=' | '#');
-            out.push(stand_in(letter).filter(|_| hides).unwrap_or(letter));
-        } else if letter == '*' || letter == '~' || letter == '_' {
-            step = rest.len() - rest.trim_start_matches(letter).len();
-            let behind = rest[step..].chars().next().unwrap_or('\n');
-            if address.goes_on(&rest[step..]) {
-                out.extend((0..step).filter_map(|_| stand_in(letter)));
-            } else {
-                let can = before != '\\' && letter != '_' && (letter == '*' || step > 1);
-                let beside = |one: char, other: char| {
-                    can && !one.is_whitespace() && one != '|' && (is_cjk(one) || is_cjk(other))
-                };
-                if beside(before, behind) {
-                    out.push(MARK);
-                }
-                out.push_str(&rest[..step]);
-                if beside(behind, before) {
-                    out.push(MARK);
-                }
-            }
-        } else {
-            if letter == '<'
-                && before != '\\'
-                && rest.get(1..3).is_some_and(|name| name.eq_ignore_ascii_case("br"))
-                && is_break(rest.split_inclusive('>').next().unwrap_or_default())
-            {
-                out.push(MARK);
-            }
-            out.push(letter);
-        }
-        fresh = letter == '\n' || (fresh && matches!(letter, ' ' | '\t' | '>'));
-        // An escaped backslash escapes nothing.
-        before = if letter == '\\' && before == '\\' { ' ' } else { letter };
-        at += step;
     }
     out
 }
 
-/// Whether a piece of raw HTML is `<br>`, in any of its spellings.
-pub(super) fn is_break(html: &str) -> bool {
-    let inner = html.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
-    inner.is_some_and(|inner| inner.trim_end_matches('/').trim_end().eq_ignore_ascii_case("br"))
+fn copy(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len() + 32);
+    // Up to where it is copied, and where it is looked at.
+    let (mut done, mut at) = (0, 0);
+    while let Some(byte) = bytes.get(at).copied() {
+        let start = at;
+        at += 1;
+        // Whether the piece up to `at` is hidden, and whether a mark belongs before it and behind it.
+        let (mut hidden, mut before, mut behind) = (false, false, false);
+        match byte {
+            b'\\' | b'$' => {
+                let length = formula_at(bytes, start);
+                hidden = length > 0 && !address::covers(bytes, start);
+                if hidden {
+                    at = start + length;
+                } else if byte == b'\\' && byte_at(bytes, at).is_ascii_punctuation() {
+                    // What is escaped opens nothing.
+                    at += 1;
+                }
+            }
+            b'*' | b'_' | b'~' => {
+                while byte_at(bytes, at) == byte {
+                    at += 1;
+                }
+                hidden = address::goes_on(bytes, at) && address::covers(bytes, start);
+                if !hidden && (byte == b'*' || (byte == b'~' && at > start + 1)) {
+                    let one = piece(text, 0, start).chars().next_back().unwrap_or(' ');
+                    let other = piece(text, at, bytes.len()).chars().next().unwrap_or(' ');
+                    let wide = is_cjk(one) || is_cjk(other);
+                    // What stands beside `|` in a table is judged by its cell.
+                    before = wide && one != '|' && !one.is_whitespace();
+                    behind = wide && other != '|' && !other.is_whitespace();
+                }
+            }
+            b'<' => before = is_break(bytes, start),
+            // Noncharacters of the text's own.
+            FIRST if byte_at(bytes, at) == 0xB7 => {
+                at += 2;
+                hidden = true;
+            }
+            _ => {}
+        }
+        if hidden || before || behind {
+            out.push_str(piece(text, done, start));
+            if before {
+                out.push(MARK);
+            }
+            if hidden {
+                hide(piece(text, start, at), &mut out);
+            } else {
+                out.push_str(piece(text, start, at));
+            }
+            if behind {
+                out.push(MARK);
+            }
+            done = at;
+        }
+    }
+    out.push_str(piece(text, done, bytes.len()));
+    out
+}
+
+// Hides every character with a meaning.
+fn hide(text: &str, out: &mut String) {
+    let mut fresh = false;
+    for letter in text.chars() {
+        out.push(match HIDDEN.iter().position(|hidden| char::from(*hidden) == letter) {
+            Some(at) if fresh || at < LINE_MARKS => char::from_u32(0xFDD1 + at as u32).unwrap_or(letter),
+            _ if matches!(letter, MARK..='\u{FDEF}') => '\u{FFFD}',
+            _ => letter,
+        });
+        fresh = letter == '\n' || (fresh && matches!(letter, ' ' | '\t' | '>'));
+    }
+}
+
+/// Whether `<br>` begins here, in any of its spellings.
+pub(super) fn is_break(bytes: &[u8], at: usize) -> bool {
+    let is_br = byte_at(bytes, at + 1) | 32 == b'b' && byte_at(bytes, at + 2) | 32 == b'r';
+    let end = skip(bytes, at + 3, b" \t\r\n");
+    is_br && (byte_at(bytes, end) == b'>' || (byte_at(bytes, end) == b'/' && byte_at(bytes, end + 1) == b'>'))
 }
 
 /// Whether it belongs to writing without spaces between words: ideographs, kana, hangul, and their punctuation.
@@ -146,128 +173,132 @@ pub(super) fn is_cjk(letter: char) -> bool {
         | 0xFE30..=0xFE6F | 0xFF00..=0xFFEF | 0x1F200..=0x1F2FF | 0x20000..=0x3FFFF)
 }
 
-// ---- bare addresses ----
+// The next three are called from many places. Written out in each they would bring a check, and a way to panic, every time.
 
-/// Where in a bare address a place is.
-#[derive(Default)]
-struct Address {
-    inside: bool,
-    depth: usize,
+/// The byte here; a line feed behind the end.
+#[inline(never)]
+pub(super) fn byte_at(bytes: &[u8], at: usize) -> u8 {
+    bytes.get(at).copied().unwrap_or(b'\n')
 }
 
-impl Address {
-    fn take(&mut self, rest: &str, letter: char, before: char) {
-        let begins = (letter == ':' && rest.starts_with("://")) || (letter == 'w' && rest.starts_with("www."));
-        if begins && before.is_ascii_alphanumeric() == (letter == ':') {
-            (self.inside, self.depth) = (true, 0);
-        }
-        match letter {
-            '(' | '[' => self.depth += 1,
-            ')' | ']' if self.depth > 0 => self.depth -= 1,
-            ')' | ']' | '<' | '>' | '"' | '`' | '|' => self.inside = false,
-            _ if letter.is_whitespace() || is_cjk(letter) => self.inside = false,
-            _ => {}
-        }
+/// Where something else than these bytes comes.
+#[inline(never)]
+pub(super) fn skip(bytes: &[u8], mut at: usize, set: &[u8]) -> usize {
+    while at < bytes.len() && set.contains(&byte_at(bytes, at)) {
+        at += 1;
     }
+    at
+}
 
-    // Whether a mark belongs to the address: more of it follows.
-    fn goes_on(&self, rest: &str) -> bool {
-        let more =
-            rest.trim_start_matches(|letter: char| letter.is_ascii_punctuation() && !"<>()[]\"`|".contains(letter));
-        self.inside && more.starts_with(|letter: char| letter.is_ascii_alphanumeric())
-    }
+/// The text between two offsets.
+#[inline(never)]
+pub(super) fn piece(text: &str, from: usize, to: usize) -> &str {
+    text.get(from..to).unwrap_or_default()
 }
 
 // ---- formulas ----
 
 // Bytes; what is longer is none.
-const LONGEST: usize = 4000;
+const LONGEST: usize = 2000;
 
-// The length of the formula that begins here; `fresh`: at the beginning of a line.
-fn formula_at(rest: &str, before: char, fresh: bool) -> Option<usize> {
-    let (open, close) = match rest.as_bytes() {
-        [b'\\', b'(', ..] => ("\\(", "\\)"),
-        [b'\\', b'[', ..] => ("\\[", "\\]"),
-        [b'$', b'$', ..] => ("$$", "$$"),
-        [b'$', ..] => ("$", "$"),
-        _ => return None,
+// The length of the formula that begins here; 0 where none does.
+fn formula_at(bytes: &[u8], start: usize) -> usize {
+    let (first, second) = (byte_at(bytes, start), byte_at(bytes, start + 1));
+    let (size, close) = match (first, second) {
+        (b'\\', b'(') => (2, b')'),
+        (b'\\', b'[') => (2, b']'),
+        (b'$', b'$') => (2, b'$'),
+        (b'$', _) => (1, b'$'),
+        _ => return 0,
     };
-    if before == '\\' {
-        return None;
-    }
-    let whole = &rest[open.len()..];
-    let mut longest = whole.len().min(LONGEST);
-    while !whole.is_char_boundary(longest) {
-        longest -= 1;
-    }
-    let inside = &whole[..longest];
+    let inner = start + size;
     // A block: its lines may begin with a sign. Dollars open one only where they have the line to themselves.
-    let block =
-        (open == "\\[" || (open == "$$" && fresh)) && inside.trim_start_matches([' ', '\t', '\r']).starts_with('\n');
-    let Some(length) = inside.find(close) else {
-        // Only where the text ends inside of it. Marks that close others for the moment (`tolerate`) are none of its own.
-        if longest < whole.len()
-            || open == "$"
-            || !is_one(inside, block)
-            || inside.contains("](")
-            || inside.contains("]:")
-        {
-            return None;
+    let block = size == 2
+        && byte_at(bytes, skip(bytes, inner, b" \t\r")) == b'\n'
+        && (close == b']' || (close == b'$' && is_fresh(bytes, start)));
+    // A sign that only formulas have, and one that addresses have too.
+    let (mut sign, mut weak) = (false, false);
+    let (mut letters, mut lettered, mut words, mut digits) = (0, false, false, false);
+    let (mut spaces, mut link) = (false, false);
+    // Where `**` stands first.
+    let mut stars = usize::MAX;
+    let mut at = inner;
+    while at < bytes.len() {
+        let (byte, next) = (byte_at(bytes, at), byte_at(bytes, at + 1));
+        if at - start > LONGEST || byte == b'`' {
+            return 0;
         }
-        let begun = inside.trim_end().trim_end_matches(['*', '~']);
-        return (block || has_sign(begun)).then_some(open.len() + begun.len());
-    };
-    let inner = &inside[..length];
-    let is_formula = is_one(inner, block)
-        && match open {
-            "$" => in_dollars(inner, before, &whole[length + 1..]),
-            _ if block => true,
-            "$$" => has_sign(inner),
-            // It begins with the last one that opens it; `\\[2pt]` is a line's end.
-            _ => !opens_again(inner, open) && is_formula(inner),
-        };
-    is_formula.then_some(length + 2 * open.len())
+        if byte == first && (size == 1 || next == close) {
+            let is_formula = if block {
+                true
+            } else if size == 1 {
+                // `$x_1$`, but not `$5 and $10`, nor `US$`: no space inside the dollars, neither letter nor digit outside.
+                let inside = |at: usize| !byte_at(bytes, at).is_ascii_whitespace();
+                let tight = at > inner && inside(inner) && inside(at - 1);
+                let joined = start > 0 && byte_at(bytes, start - 1).is_ascii_alphanumeric();
+                tight && !joined && !next.is_ascii_alphanumeric() && (!spaces || (sign && stars > at))
+            } else if close == b'$' {
+                sign && stars > at
+            } else if sign || weak {
+                lettered || digits
+            } else {
+                // Nothing but letters that stand alone: `\(x\)`, but not `\[1\]` or `\[see here\]`.
+                lettered && !words
+            };
+            return if is_formula { at + size - start } else { 0 };
+        }
+        // The bytes behind a letter's first one are none of their own.
+        if !(0x80..0xC0).contains(&byte) {
+            letters = if byte.is_ascii_alphabetic() || byte >= 0xC0 { letters + 1 } else { 0 };
+        }
+        lettered |= letters > 0;
+        words |= letters > 1;
+        digits |= byte.is_ascii_digit();
+        match byte {
+            b'\\' => {
+                sign = true;
+                // It begins with the last one that opens it. (`\\[2pt]` is a line's end.)
+                if first == b'\\' && next == second {
+                    return 0;
+                }
+                at += usize::from(next.is_ascii_punctuation());
+            }
+            b'^' | b'_' | b'=' | b'{' | b'+' => sign = true,
+            b'<' | b'>' | b'|' | b'/' => weak = true,
+            b'*' => {
+                weak = true;
+                if next == b'*' {
+                    stars = stars.min(at);
+                }
+            }
+            b']' => link |= next == b'(' || next == b':',
+            b' ' => spaces = true,
+            b'\n' if ends_formula(bytes, at + 1, block) => return 0,
+            _ => {}
+        }
+        at += 1;
+    }
+    // The text ends inside of it. Marks that close others for the moment (`tolerate`) are none of its own.
+    let mut end = bytes.len();
+    while end > inner && b" \t\r\n*~".contains(&byte_at(bytes, end - 1)) {
+        end -= 1;
+    }
+    if size == 2 && !link && (block || (sign && stars >= end)) { end - start } else { 0 }
 }
 
-// Whether it stays in one paragraph, without code in it.
-fn is_one(inner: &str, block: bool) -> bool {
-    !inner.contains('`') && !inner.match_indices('\n').any(|(at, _)| ends_formula(&inner[at + 1..], block))
+// Whether its line has only white space, and marks of quotations, up to here.
+fn is_fresh(bytes: &[u8], mut at: usize) -> bool {
+    while at > 0 && b" \t>".contains(&byte_at(bytes, at - 1)) {
+        at -= 1;
+    }
+    at == 0 || byte_at(bytes, at - 1) == b'\n'
 }
 
-fn opens_again(inner: &str, open: &str) -> bool {
-    inner.match_indices(open).any(|(at, _)| !inner[..at].ends_with('\\'))
-}
-
-// A blank line ends it, and so does whatever begins another block; at the beginning of `rest`.
-fn ends_formula(rest: &str, block: bool) -> bool {
-    let line = rest.trim_start_matches([' ', '\t', '\r', '>']);
-    let marker = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
-    let marker =
-        marker.len() < line.len() && marker.starts_with(['.', ')']) || line.starts_with(['-', '+', '*', '#', '|']);
-    line.starts_with('\n') || line.starts_with("~~~") || (!block && marker)
-}
-
-// `$x_1$`, but not `$5 and $10`, nor `US$`: no space inside the dollars, and neither letter nor digit outside.
-fn in_dollars(inner: &str, before: char, behind: &str) -> bool {
-    let loose = inner.is_empty()
-        || inner.starts_with(char::is_whitespace)
-        || inner.ends_with(|letter: char| letter.is_whitespace() || letter == '\\')
-        || before.is_ascii_alphanumeric()
-        || behind.starts_with(|letter: char| letter.is_ascii_alphanumeric());
-    !loose && (has_sign(inner) || !inner.contains(' '))
-}
-
-// Whether it has what prose has not.
-fn has_sign(inner: &str) -> bool {
-    inner.contains(['\\', '^', '_', '=', '{', '+']) && !inner.contains("**")
-}
-
-// A formula has a sign of one, or nothing but letters that stand alone: `\(x\)`, but not `\[1\]` or `\[see here\]`.
-fn is_formula(inner: &str) -> bool {
-    let words = || {
-        inner.split(|letter: char| letter.is_ascii() && !letter.is_ascii_alphabetic()).filter(|word| !word.is_empty())
-    };
-    let sign = inner.contains(['\\', '^', '_', '=', '+', '<', '>', '{', '|', '*', '/']);
-    (sign && inner.contains(|letter: char| letter.is_ascii_alphanumeric() || !letter.is_ascii()))
-        || (words().next().is_some() && words().all(|word| word.chars().count() == 1))
+// A blank line ends it, and so does whatever begins another block; at the beginning of a line.
+fn ends_formula(bytes: &[u8], at: usize, block: bool) -> bool {
+    let line = skip(bytes, at, b" \t\r>");
+    let behind = skip(bytes, line, b"0123456789");
+    let markers: &[u8] = if behind > line { b".)" } else { b"-+*#|" };
+    let blank = line < bytes.len() && byte_at(bytes, line) == b'\n';
+    blank || skip(bytes, line, b"~") > line + 2 || (!block && markers.contains(&byte_at(bytes, behind)))
 }

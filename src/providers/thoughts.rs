@@ -13,18 +13,18 @@
 //!
 //! Only what the answer begins with counts: a tag that comes later is a word of the answer, and in a block of code a closing
 //! tag is one everywhere. A closing tag that nothing opened also has to stand where a template puts it, not where a
-//! sentence speaks of it: see [`Place::is_end`]. A tag may be cut anywhere, so what may become one is held back.
+//! sentence speaks of it: see [`TagPlace::is_end`]. A tag may be cut anywhere, so what may become one is held back.
 
 use crate::providers::answer::Answer;
 
 /// The words of one answer, on their way.
 #[derive(Debug, Default)]
 pub(super) struct Thoughts {
-    state: State,
+    state: ThoughtState,
     /// What has come and is not told yet.
     held: String,
     /// Where the held words begin.
-    place: Place,
+    place: TagPlace,
     /// Whether anything but white space was told.
     told: bool,
     /// Whether some of it was the answer.
@@ -32,7 +32,7 @@ pub(super) struct Thoughts {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum State {
+enum ThoughtState {
     /// Nothing has come but white space.
     #[default]
     Start,
@@ -77,34 +77,36 @@ impl Thoughts {
     pub(super) fn flush(&mut self, answer: &mut Answer) {
         let held = std::mem::take(&mut self.held);
         match self.state {
-            State::Unopened if UNOPENED.contains(&held.trim_start()) && self.place.is_end(None, self.told) => {
+            ThoughtState::Unopened if UNOPENED.contains(&held.trim_start()) && self.place.is_end(None, self.told) => {
                 answer.text_was_reasoning();
-                self.state = State::Plain;
+                self.state = ThoughtState::Plain;
             }
-            State::Inside(_) => self.think(held.trim_end(), answer),
-            State::Channel(thoughts) => {
+            ThoughtState::Inside(_) => self.think(held.trim_end(), answer),
+            ThoughtState::Channel(thoughts) => {
                 let mark = ENDS.iter().find(|mark| held.starts_with(**mark));
                 self.tell(if mark.is_some() { "" } else { &held }, thoughts, answer);
             }
             // A header that is cut belongs to nothing.
-            State::Header if self.told => {}
-            State::Behind => {}
-            State::Start | State::Unopened | State::Header | State::Plain => self.tell(&held, false, answer),
+            ThoughtState::Header if self.told => {}
+            ThoughtState::Behind => {}
+            ThoughtState::Start | ThoughtState::Unopened | ThoughtState::Header | ThoughtState::Plain => {
+                self.tell(&held, false, answer);
+            }
         }
-        if matches!(self.state, State::Start | State::Unopened) {
-            self.state = State::Plain;
+        if matches!(self.state, ThoughtState::Start | ThoughtState::Unopened) {
+            self.state = ThoughtState::Plain;
         }
     }
 
     // Whether there may be more to do.
     fn step(&mut self, answer: &mut Answer) -> bool {
         match self.state {
-            State::Start | State::Behind => self.begin(),
-            State::Unopened => self.unopened(answer),
-            State::Inside(close) => self.inside(close, answer),
-            State::Header => self.header(answer),
-            State::Channel(thoughts) => self.channel(thoughts, answer),
-            State::Plain => {
+            ThoughtState::Start | ThoughtState::Behind => self.begin(),
+            ThoughtState::Unopened => self.unopened(answer),
+            ThoughtState::Inside(close) => self.inside(close, answer),
+            ThoughtState::Header => self.header(answer),
+            ThoughtState::Channel(thoughts) => self.channel(thoughts, answer),
+            ThoughtState::Plain => {
                 let held = std::mem::take(&mut self.held);
                 self.tell(&held, false, answer);
                 false
@@ -118,20 +120,20 @@ impl Thoughts {
         let marks = || TAGS.iter().map(|(open, _)| open).chain(HEADERS);
         if let Some((open, close)) = tag {
             self.held = begun[open.len()..].to_owned();
-            (self.state, self.place) = (State::Inside(close), Place::default());
+            (self.state, self.place) = (ThoughtState::Inside(close), TagPlace::default());
         } else if HEADERS.iter().any(|mark| begun.starts_with(mark)) {
             self.held = begun.to_owned();
-            self.state = State::Header;
+            self.state = ThoughtState::Header;
         } else if marks().any(|mark| mark.starts_with(begun)) {
             return false;
-        } else if self.state == State::Behind {
+        } else if self.state == ThoughtState::Behind {
             self.held = begun.to_owned();
-            self.state = State::Plain;
+            self.state = ThoughtState::Plain;
         } else if begun.starts_with(['{', '[']) {
             // JSON, whose texts may hold any tag.
-            self.state = State::Plain;
+            self.state = ThoughtState::Plain;
         } else {
-            self.state = State::Unopened;
+            self.state = ThoughtState::Unopened;
         }
         true
     }
@@ -152,7 +154,7 @@ impl Thoughts {
                             self.tell(&before, false, answer);
                             answer.text_was_reasoning();
                         }
-                        (self.held, self.state) = (behind, State::Behind);
+                        (self.held, self.state) = (behind, ThoughtState::Behind);
                         return true;
                     }
                     // What follows says whether it is one.
@@ -191,7 +193,7 @@ impl Thoughts {
             if rest.starts_with(close) && !place.fenced {
                 let (thoughts, behind) = (self.held[..at].trim_end().to_owned(), rest[close.len()..].to_owned());
                 self.think(&thoughts, answer);
-                (self.held, self.state) = (behind, State::Behind);
+                (self.held, self.state) = (behind, ThoughtState::Behind);
                 return true;
             }
             if close.starts_with(rest) {
@@ -212,7 +214,7 @@ impl Thoughts {
     fn header(&mut self, answer: &mut Answer) -> bool {
         let Some(at) = self.held.find(MESSAGE) else {
             if self.held.len() > LONGEST_HEADER {
-                self.state = State::Plain;
+                self.state = ThoughtState::Plain;
                 return true;
             }
             return false;
@@ -221,7 +223,7 @@ impl Thoughts {
         let channel = header.rsplit_once(CHANNEL).map_or("", |(_, channel)| channel);
         let thoughts = channel.trim_start().starts_with("analysis") || header.contains(" to=");
         self.held = self.held[at + MESSAGE.len()..].to_owned();
-        (self.state, self.place) = (State::Channel(thoughts), Place::default());
+        (self.state, self.place) = (ThoughtState::Channel(thoughts), TagPlace::default());
         answer.close_part();
         if !thoughts && self.answered {
             answer.text("\n\n");
@@ -240,7 +242,7 @@ impl Thoughts {
                 if HEADERS.iter().any(|mark| behind.starts_with(mark)) {
                     let (words, behind) = (self.held[..at].to_owned(), behind.to_owned());
                     self.tell(&words, thoughts, answer);
-                    (self.held, self.state) = (behind, State::Header);
+                    (self.held, self.state) = (behind, ThoughtState::Header);
                     return true;
                 }
                 let cut = |marks: &[&str], rest: &str| marks.iter().any(|mark| mark.starts_with(rest));
@@ -281,7 +283,7 @@ impl Thoughts {
 
 /// Where in a text a place is, as far as it matters for a tag there.
 #[derive(Clone, Debug)]
-struct Place {
+struct TagPlace {
     /// In a block of code between fences.
     fenced: bool,
     /// Letters of a fence that its line began with.
@@ -297,13 +299,13 @@ struct Place {
     told: bool,
 }
 
-impl Default for Place {
+impl Default for TagPlace {
     fn default() -> Self {
         Self { fenced: false, fence: 0, blank: true, ticked: false, before: '\n', spoken_of: false, told: false }
     }
 }
 
-impl Place {
+impl TagPlace {
     fn take(&mut self, letter: char) {
         if letter == '\n' {
             (self.fence, self.blank, self.ticked) = (0, true, false);
