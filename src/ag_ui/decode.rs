@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::ag_ui::chunks::Chunks;
 use crate::ag_ui::event::{AgUiEvent, Kind, Read};
 use crate::ag_ui::snapshot::{self, Found, content_text};
+use crate::ag_ui::unnamed::{self, Unnamed};
 use crate::ag_ui::verify::Verifier;
-use crate::ag_ui::{ALIVE, CACHED, FINISH, LOCAL_ID, METADATA, REASONING, USAGE, WHY};
+use crate::ag_ui::{ALIVE, CACHED, FINISH, LOCAL_ID, METADATA, REASONING, USAGE, WAS_REASONING, WHY};
 use crate::protocol::{FinishReason, Message, ModelError, ModelErrorKind, ModelEvent, ModelRequest, Names, Usage};
 use crate::wire::halves::Halves;
 use crate::wire::sse::SseDecoder;
@@ -21,6 +22,7 @@ use crate::wire::sse::SseDecoder;
 pub struct AgUiDecoder {
     sse: SseDecoder,
     halves: Halves,
+    unnamed: Unnamed,
     chunks: Chunks,
     verifier: Verifier,
     ready: VecDeque<ModelEvent>,
@@ -47,6 +49,12 @@ struct Call {
     again: bool,
 }
 
+impl Call {
+    fn is_unnamed(&self) -> bool {
+        self.id.is_empty() || unnamed::is_ours(&self.id)
+    }
+}
+
 // As much of a body that is no event stream as an error message needs.
 const HEAD_BYTES: usize = 4096;
 // Arguments are kept only to be held against a later snapshot, and whoever reads them has a bound of their own.
@@ -65,7 +73,7 @@ impl AgUiDecoder {
                 Message::Assistant(answer) => {
                     for call in answer.calls() {
                         known.add(call.id.as_str());
-                        known.add(call.wire_id.as_deref().unwrap_or_default());
+                        call.wire_id.as_deref().map(|id| known.add(id));
                     }
                     known.add(answer.id.as_str())
                 }
@@ -126,7 +134,7 @@ impl AgUiDecoder {
     }
 
     fn frame(&mut self, frame: Value) {
-        let event = match AgUiEvent::read(frame) {
+        let mut event = match AgUiEvent::read(frame) {
             Read::Known(event, notes) => {
                 notes.into_iter().for_each(|note| self.note(note));
                 event
@@ -134,6 +142,7 @@ impl AgUiDecoder {
             Read::Unknown(name) => return self.note(format!("an event of the unknown type \"{name}\" was dropped")),
             Read::Corrupt(why) => return self.fail(ModelErrorKind::Protocol, why),
         };
+        self.unnamed.name(&mut event);
         let events = match self.chunks.expand(event) {
             Ok(events) => events,
             Err(why) => return self.fail(ModelErrorKind::Protocol, why),
@@ -189,7 +198,14 @@ impl AgUiDecoder {
                     self.ready.push_back(ModelEvent::CallEnd { slot });
                 }
             }
-            Kind::ToolCallResult => self.answered(event.required("toolCallId"), content_text(event.value("content"))),
+            Kind::ToolCallResult => {
+                self.streamed.add(event.required("messageId"));
+                let id = event.required("toolCallId");
+                if self.slot(id).is_none() && !self.known.contains(id) {
+                    self.note(format!("a result for the call \"{id}\", which nobody made, was dropped"));
+                }
+                self.answered(id, content_text(event.value("content")));
+            }
             Kind::ReasoningEncryptedValue if event.text("subtype") == Some("tool-call") => {
                 if let Some(slot) = self.slot(event.required("entityId")) {
                     let value = event.required("encryptedValue").to_owned();
@@ -199,6 +215,14 @@ impl AgUiDecoder {
             Kind::ReasoningEncryptedValue if !foreign => self.encrypted(event),
             Kind::MessagesSnapshot => self.snapshot(event),
             Kind::Custom if event.text("name") == Some(USAGE) => self.usage(|name| event.value("value")?.get(name)),
+            Kind::Custom if event.text("name") == Some(WAS_REASONING) => {
+                let id = event.value("value").and_then(|value| value.get("messageId")).and_then(Value::as_str);
+                if let Some((Kind::TextMessageStart, last)) = &self.last
+                    && id == Some(last)
+                {
+                    self.ready.push_back(ModelEvent::TextWasReasoning);
+                }
+            }
             Kind::Custom if event.text("name") == Some(ALIVE) => self.ready.push_back(ModelEvent::Alive),
             _ => {}
         }
@@ -216,8 +240,13 @@ impl AgUiDecoder {
         }
     }
 
+    /// The call with this id. An empty one means the first call without an id that has no result yet.
     fn slot(&self, id: &str) -> Option<usize> {
-        self.calls.iter().position(|call| call.id == id)
+        let is_meant = |call: &Call| match id {
+            "" => call.is_unnamed() && !call.answered,
+            id => call.id == id,
+        };
+        self.calls.iter().position(is_meant)
     }
 
     /// The call whose arguments an event belongs to, while it is written for the first time.
@@ -233,7 +262,7 @@ impl AgUiDecoder {
             return self.note(format!("the call \"{id}\" was sent twice; the first one counts"));
         }
         let local = event.value("metadata").and_then(|all| all.get(METADATA)).and_then(|ours| ours.get(LOCAL_ID));
-        let given = local != Some(&Value::Bool(true));
+        let given = local != Some(&Value::Bool(true)) && !unnamed::is_ours(id);
         self.open_call(id, event.required("toolCallName"), given);
     }
 
@@ -271,7 +300,8 @@ impl AgUiDecoder {
     }
 
     fn whole_call(&mut self, id: &str, name: &str, arguments: String) {
-        let slot = self.slot(id);
+        // A call without an id is told by its arguments, or is the one whose arguments were lost.
+        let slot = if id.is_empty() { self.unnamed_call(&arguments) } else { self.slot(id) };
         if slot.is_some_and(|slot| self.calls[slot].arguments == arguments) {
             return;
         }
@@ -284,6 +314,12 @@ impl AgUiDecoder {
         } else {
             self.ready.push_back(ModelEvent::CallArguments { slot, text: arguments });
         }
+    }
+
+    fn unnamed_call(&self, arguments: &str) -> Option<usize> {
+        let written = |call: &Call, arguments: &str| call.is_unnamed() && call.arguments == arguments;
+        let place = |arguments| self.calls.iter().position(|call| written(call, arguments));
+        place(arguments).or_else(|| place(""))
     }
 
     fn run_finished(&mut self, event: &AgUiEvent) {
@@ -327,7 +363,7 @@ impl AgUiDecoder {
             let handled: Vec<String> = self
                 .calls
                 .iter()
-                .filter(|call| !pending.contains(&call.id.as_str()))
+                .filter(|call| !pending.contains(&if call.is_unnamed() { "" } else { call.id.as_str() }))
                 .map(|call| call.id.clone())
                 .collect();
             handled.iter().for_each(|id| self.answered(id, words.to_owned()));

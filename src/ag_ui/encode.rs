@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::ag_ui::{ALIVE, CACHED, FINISH, LOCAL_ID, METADATA, PROTOCOL_VERSION, REASONING, USAGE, WHY};
+use crate::ag_ui::{ALIVE, CACHED, FINISH, LOCAL_ID, METADATA, PROTOCOL_VERSION, REASONING, USAGE, WAS_REASONING, WHY};
 use crate::protocol::{FinishReason, IdMint, ModelError, ModelEvent, RunId, ThreadId, Usage};
 
 /// Encodes one answer: feed it model events in order, write the frames it gives.
@@ -75,6 +75,11 @@ impl AgUiEncoder {
                 }
                 if let Some(Open::Text(id)) = &self.open {
                     out.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": delta }));
+                }
+            }
+            ModelEvent::TextWasReasoning => {
+                if let Some(Open::Text(id)) = &self.open {
+                    out.push(json!({ "type": "CUSTOM", "name": WAS_REASONING, "value": { "messageId": id } }));
                 }
             }
             ModelEvent::ReasoningStart => self.open_reasoning(out),

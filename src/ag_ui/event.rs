@@ -70,7 +70,8 @@ enum Type {
 struct Shape {
     name: &'static str,
     kind: Kind,
-    // A field's name; `!` behind it where it is required.
+    // A field's name; `!` behind it where it is required. The protocol requires `toolCallId` of every event of a call, too,
+    // but there are servers that leave it out (`unnamed`).
     fields: &'static [(&'static str, Type)],
 }
 
@@ -102,10 +103,10 @@ const SHAPES: &[Shape] = &[
     shape(
         "TOOL_CALL_START",
         K::ToolCallStart,
-        &[("toolCallId!", Text), ("toolCallName!", Text), ("parentMessageId", Text)],
+        &[("toolCallId", Text), ("toolCallName!", Text), ("parentMessageId", Text)],
     ),
-    shape("TOOL_CALL_ARGS", K::ToolCallArgs, &[("toolCallId!", Text), ("delta!", Text)]),
-    shape("TOOL_CALL_END", K::ToolCallEnd, &[("toolCallId!", Text)]),
+    shape("TOOL_CALL_ARGS", K::ToolCallArgs, &[("toolCallId", Text), ("delta!", Text)]),
+    shape("TOOL_CALL_END", K::ToolCallEnd, &[("toolCallId", Text)]),
     shape(
         "TOOL_CALL_CHUNK",
         K::ToolCallChunk,
@@ -222,6 +223,11 @@ impl AgUiEvent {
     #[must_use]
     pub fn required(&self, name: &str) -> &str {
         self.text(name).unwrap_or_default()
+    }
+
+    /// Puts a text in the place of a field's value.
+    pub(super) fn set(&mut self, name: &str, value: String) {
+        self.fields.insert(name.to_owned(), Value::from(value));
     }
 
     /// Any field.

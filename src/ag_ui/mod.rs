@@ -6,9 +6,10 @@
 //! |---|---|---|
 //! | 1 | `wire::sse` | bytes → events' data |
 //! | 2 | `event` | JSON → a known event; unknown material is dropped with a note, malformed material ends the run |
-//! | 3 | `chunks` | `*_CHUNK` → start, content, end |
-//! | 4 | `verify` | the order of events |
-//! | 5 | `decode` | events → our model events |
+//! | 3 | `unnamed` | a call without an id → one with an id that is ours alone |
+//! | 4 | `chunks` | `*_CHUNK` → start, content, end |
+//! | 5 | `verify` | the order of events |
+//! | 6 | `decode` | events → our model events |
 //!
 //! and the other way round `encode` (our model events → a stream) and `input` with `history` (`RunAgentInput`, both ways).
 //! Knows nothing of the loop and nothing of HTTP.
@@ -20,6 +21,7 @@ mod event;
 mod history;
 mod input;
 mod snapshot;
+mod unnamed;
 mod verify;
 
 pub use decode::AgUiDecoder;
@@ -38,8 +40,10 @@ const LOCAL_ID: &str = "localId";
 const FINISH: &str = "finish";
 // Why it did not go on, in its provider's words.
 const WHY: &str = "why";
-// `CUSTOM` events of ours: what an answer takes so far, and that a model is at work without anything to show.
+// `CUSTOM` events of ours: what an answer takes so far, that a model is at work without anything to show, and that the text
+// message which is open is what the model thought. Other clients leave them out.
 const USAGE: &str = "pagehand.usage";
+const WAS_REASONING: &str = "pagehand.was_reasoning";
 const ALIVE: &str = "pagehand.alive";
 // The order of an answer's parts, where it is not the protocol's own.
 const PARTS: &str = "parts";

@@ -37,7 +37,9 @@ pub(super) fn read<'a>(messages: &'a [Value], known: &Names, streamed: &Names) -
             }
             "tool" if !known.contains(id) => {
                 let call = text(message, "toolCallId");
-                if !known.contains(call) {
+                // Without a call's id, its own id says whether the result was told before.
+                let told = if call.is_empty() { streamed.contains(id) } else { known.contains(call) };
+                if !told {
                     found.push(Found::Result { id: call, content: content_text(message.get("content")) });
                 }
             }

@@ -104,6 +104,15 @@ impl Draft {
         self.open = true;
     }
 
+    /// Makes reasoning of the text that came last; `false` where something else did.
+    pub(super) fn text_was_reasoning(&mut self) -> bool {
+        let Some(part) = self.parts.last_mut() else { return false };
+        let Part::Text { text, encrypted_value } = part else { return false };
+        *part = Part::Reasoning { text: std::mem::take(text), encrypted_value: encrypted_value.take() };
+        self.open = false;
+        true
+    }
+
     pub(super) fn encrypted_text(&mut self, value: String) {
         match self.parts.last_mut() {
             Some(Part::Text { encrypted_value, .. }) if !self.begun => *encrypted_value = Some(value),

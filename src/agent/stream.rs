@@ -40,6 +40,10 @@ impl Stream {
                 self.draft.text(&text);
                 return vec![Event::TextDelta { message, text }];
             }
+            ModelEvent::TextWasReasoning => {
+                let was = self.draft.text_was_reasoning();
+                return was.then_some(Event::TextWasReasoning { message }).into_iter().collect();
+            }
             ModelEvent::ReasoningDelta(text) => {
                 self.draft.reasoning(&text);
                 return vec![Event::ReasoningDelta { message, text }];

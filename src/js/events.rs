@@ -119,6 +119,7 @@ pub(super) fn dispatcher(element: HtmlElement) -> Watcher {
         ),
         Event::TextDelta { .. }
         | Event::ReasoningDelta { .. }
+        | Event::TextWasReasoning { .. }
         | Event::ArgumentsDelta { .. }
         | Event::MessageEnd { .. }
         | Event::DecisionRefused { .. }

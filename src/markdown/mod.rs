@@ -1,10 +1,13 @@
 //! Floor 1: text to a safe tree, block by block. Knows nothing of a page.
 //!
 //! The tree holds no HTML: raw HTML becomes text, an image becomes its description and address, and what an address
-//! may do is decided by whoever shows it. Source: CommonMark 0.31 with GFM tables, strikethrough and task lists, as
-//! `pulldown-cmark` reads them.
+//! may do is decided by whoever shows it. Source: CommonMark 0.31 with GFM tables, strikethrough, task lists and bare
+//! addresses, as `pulldown-cmark` reads them; where people mean something else than the specification says, `prepare`
+//! lists it.
 
+mod address;
 mod parse;
+mod prepare;
 mod stream;
 mod tolerate;
 mod tree;

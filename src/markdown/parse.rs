@@ -1,9 +1,11 @@
 //! `pulldown-cmark`'s events to the tree. Knows nothing of streams.
 
-use std::ops::Range;
+use std::borrow::Cow;
 
 use pulldown_cmark::{Alignment, BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use crate::markdown::address;
+use crate::markdown::prepare::{is_break, piece, prepare, restore, to_original, without_marks};
 use crate::markdown::tree::{Align, Block, Inline, Item};
 use crate::protocol::Names;
 
@@ -19,27 +21,33 @@ pub fn parse(text: &str) -> Vec<Block> {
     blocks(text, &mut References::default()).into_iter().map(|(block, _)| block).collect()
 }
 
-/// Reads the blocks of a text, each with its place in it. Reference definitions are added to `references`.
-pub(super) fn blocks(text: &str, references: &mut References) -> Vec<(Block, Range<usize>)> {
+/// Reads the blocks of a text, each with the offset where it begins. Reference definitions are added to `references`.
+pub(super) fn blocks(text: &str, references: &mut References) -> Vec<(Block, usize)> {
+    let (prepared, addresses) = prepare(text);
+    let changed = matches!(prepared, Cow::Owned(_));
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let known = references.clone();
     let mut resolve = |link: BrokenLink<'_>| {
         let address = known.get(&label(&link.reference))?;
         Some((CowStr::from(address.clone()), CowStr::from("")))
     };
-    let parser = Parser::new_with_broken_link_callback(text, options, Some(&mut resolve));
+    let parser = Parser::new_with_broken_link_callback(&prepared, options, Some(&mut resolve));
     for (name, definition) in parser.reference_definitions().iter() {
-        references.insert(label(name), definition.dest.to_string());
+        references.insert(label(name), restore(&definition.dest));
     }
-    let mut builder = Builder::default();
+    let mut builder = Builder { addresses, changed, ..Builder::default() };
     for (event, place) in parser.into_offset_iter() {
-        builder.take(event, place);
+        builder.take(event, place.start);
     }
-    builder.done
+    let mut done = builder.done;
+    if changed {
+        to_original(&prepared, &mut done);
+    }
+    done
 }
 
 fn label(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    restore(text).split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 #[derive(Default)]
@@ -47,8 +55,12 @@ struct Builder {
     frames: Vec<Frame>,
     // Containers past the depth limit that are open and leave no trace.
     skipped: usize,
-    done: Vec<(Block, Range<usize>)>,
-    place: Range<usize>,
+    done: Vec<(Block, usize)>,
+    // Whether there may be bare addresses.
+    addresses: bool,
+    // Whether the parser was given a text that has to be put back.
+    changed: bool,
+    start: usize,
 }
 
 enum Frame {
@@ -76,22 +88,23 @@ enum Kind {
 }
 
 impl Builder {
-    fn take(&mut self, event: Event<'_>, place: Range<usize>) {
+    fn take(&mut self, event: Event<'_>, start: usize) {
         if self.frames.is_empty() && self.skipped == 0 {
-            self.place = place;
+            self.start = start;
         }
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
             Event::Text(text) => self.text(&text),
-            Event::Code(text) => self.inline(Inline::Code(text.into_string())),
+            Event::Code(text) => self.inline(Inline::Code(restore(&text))),
             Event::Html(text) => match self.frames.last_mut() {
-                Some(Frame::Html(html)) => html.push_str(&text),
-                _ => self.block(Block::Html(text.into_string())),
+                Some(Frame::Html(html)) => html.push_str(&restore(&text)),
+                _ => self.block(Block::Html(restore(&text))),
             },
+            Event::InlineHtml(text) if is_break(text.as_bytes(), 0) => self.line_break(),
             Event::InlineHtml(text) => self.text(&text),
-            Event::SoftBreak => self.text("\n"),
-            Event::HardBreak => self.inline(Inline::Break),
+            Event::SoftBreak => self.soft_break(),
+            Event::HardBreak => self.line_break(),
             Event::Rule => self.block(Block::Rule),
             Event::TaskListMarker(ticked) => {
                 if let Some(Frame::Item(task, _)) =
@@ -121,7 +134,7 @@ impl Builder {
             Tag::BlockQuote(_) => Frame::Blocks(Vec::new()),
             Tag::CodeBlock(CodeBlockKind::Fenced(info)) => {
                 let language = info.split([' ', ',', '{']).next().unwrap_or_default();
-                Frame::Code(language.to_owned(), String::new())
+                Frame::Code(restore(language), String::new())
             }
             Tag::CodeBlock(CodeBlockKind::Indented) => Frame::Code(String::new(), String::new()),
             Tag::HtmlBlock => Frame::Html(String::new()),
@@ -137,8 +150,8 @@ impl Builder {
             Tag::Emphasis => inlines(Kind::Emphasis),
             Tag::Strong => inlines(Kind::Strong),
             Tag::Strikethrough => inlines(Kind::Strike),
-            Tag::Link { dest_url, .. } => inlines(Kind::Link(dest_url.into_string())),
-            Tag::Image { dest_url, .. } => inlines(Kind::Image(dest_url.into_string())),
+            Tag::Link { dest_url, .. } => inlines(Kind::Link(restore(&dest_url))),
+            Tag::Image { dest_url, .. } => inlines(Kind::Image(restore(&dest_url))),
             // Not switched on; their content is kept as a paragraph.
             Tag::FootnoteDefinition(_)
             | Tag::DefinitionList
@@ -192,6 +205,11 @@ impl Builder {
     }
 
     fn close_inlines(&mut self, kind: Kind, content: Vec<Inline>) {
+        let is_link = |kind: &Kind| matches!(kind, Kind::Link(_) | Kind::Image(_));
+        let in_link =
+            is_link(&kind) || self.frames.iter().any(|frame| matches!(frame, Frame::Inlines(kind, _) if is_link(kind)));
+        let links = self.addresses && !in_link;
+        let content = if links || self.changed { written(content, links) } else { content };
         match kind {
             Kind::Paragraph => self.block(Block::Paragraph(content)),
             Kind::Plain => self.block(Block::Plain(content)),
@@ -219,15 +237,35 @@ impl Builder {
     }
 
     fn text(&mut self, text: &str) {
+        let text = &*without_marks(text);
         match self.frames.last_mut() {
-            Some(Frame::Code(_, code)) => code.push_str(text),
-            Some(Frame::Html(html)) => html.push_str(text),
+            Some(Frame::Code(_, code)) => code.push_str(&restore(text)),
+            Some(Frame::Html(html)) => html.push_str(&restore(text)),
+            _ if text.is_empty() => {}
             Some(Frame::Inlines(_, content)) => match content.last_mut() {
                 Some(Inline::Text(last)) => last.push_str(text),
                 _ => content.push(Inline::Text(text.to_owned())),
             },
             _ => self.inline(Inline::Text(text.to_owned())),
         }
+    }
+
+    // A line feed beside a break is no second one.
+    fn soft_break(&mut self) {
+        let broken = matches!(self.frames.last(), Some(Frame::Inlines(_, content)) if matches!(content.last(), Some(Inline::Break)));
+        if !broken {
+            self.text("\n");
+        }
+    }
+
+    fn line_break(&mut self) {
+        if let Some(Frame::Inlines(_, content)) = self.frames.last_mut()
+            && let Some(Inline::Text(text)) = content.last_mut()
+            && text.ends_with('\n')
+        {
+            text.truncate(text.len() - 1);
+        }
+        self.inline(Inline::Break);
     }
 
     fn inline(&mut self, inline: Inline) {
@@ -246,8 +284,39 @@ impl Builder {
                     content.into_iter().for_each(|inline| self.inline(inline));
                 }
             }
-            None => self.done.push((block, self.place.clone())),
+            None => self.done.push((block, self.start)),
         }
+    }
+}
+
+// The texts among these inlines as they were written; with the bare addresses in them as links, unless they stand in one.
+fn written(content: Vec<Inline>, links: bool) -> Vec<Inline> {
+    let mut out = Vec::with_capacity(content.len());
+    for inline in content {
+        let Inline::Text(text) = inline else {
+            out.push(inline);
+            continue;
+        };
+        let mut from = 0;
+        while links && let Some((start, end)) = address::find(&text, from) {
+            push_text(piece(&text, from, start), &mut out);
+            let reads = restore(piece(&text, start, end));
+            let mut address = String::new();
+            if reads.starts_with('w') {
+                address.push_str("http://");
+            }
+            address.push_str(&reads);
+            out.push(Inline::Link { address, content: vec![Inline::Text(reads)] });
+            from = end;
+        }
+        push_text(piece(&text, from, text.len()), &mut out);
+    }
+    out
+}
+
+fn push_text(text: &str, out: &mut Vec<Inline>) {
+    if !text.is_empty() {
+        out.push(Inline::Text(restore(text)));
     }
 }
 

@@ -49,10 +49,10 @@ impl MarkdownStream {
         let tail = &self.source[self.open_at..];
         let whole_until = tail.rfind('\n').unwrap_or(0);
         let mut found = blocks(tail, &mut self.references);
-        let last_begun = found.iter().rposition(|(_, place)| place.start < whole_until).unwrap_or(0);
+        let last_begun = found.iter().rposition(|(_, start)| *start < whole_until).unwrap_or(0);
         if last_begun > 0 {
             // From the start of its line: an indentation is part of what a block is.
-            let start = found[last_begun].1.start;
+            let start = found[last_begun].1;
             let cut = tail[..start].rfind('\n').map_or(0, |at| at + 1);
             self.frozen.extend(found.drain(..last_begun).map(|(block, _)| block));
             self.open_at += cut;
@@ -75,7 +75,8 @@ impl MarkdownStream {
         self.open_at = self.source.len();
     }
 
-    /// Whether `finish` changed a block that was frozen, because a link in it refers to a definition behind it.
+    /// Whether `finish` changed a block that was frozen, because a link in it refers to a definition behind it, or
+    /// what opened a formula was never closed.
     #[must_use]
     pub fn was_reread(&self) -> bool {
         self.reread

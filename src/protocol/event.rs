@@ -41,6 +41,11 @@ pub enum Event {
         /// The text.
         text: String,
     },
+    /// The text that an answer ends with so far is reasoning: there was no telling before.
+    TextWasReasoning {
+        /// Which message.
+        message: MessageId,
+    },
     /// Words stand in the place of everything the answer has said so far.
     Replaced {
         /// Which message.

@@ -28,6 +28,9 @@ impl Event {
             ]),
             Self::TextDelta { message, text } => words("text", message, text),
             Self::ReasoningDelta { message, text } => words("reasoning", message, text),
+            Self::TextWasReasoning { message } => {
+                fields(vec![("event", "was_reasoning".into()), ("message", message.as_str().into())])
+            }
             Self::Replaced { message, text } => words("replaced", message, text),
             Self::ArgumentsDelta { call, text } => fields(vec![
                 ("event", "arguments".into()),
@@ -81,6 +84,7 @@ impl Event {
             },
             "text" => Self::TextDelta { message: message()?, text: said()? },
             "reasoning" => Self::ReasoningDelta { message: message()?, text: said()? },
+            "was_reasoning" => Self::TextWasReasoning { message: message()? },
             "replaced" => Self::Replaced { message: message()?, text: said()? },
             "arguments" => Self::ArgumentsDelta { call: call()?, text: said()? },
             "message_end" => Self::MessageEnd { message: message()?, status: MessageStatus::parse(&said()?)? },

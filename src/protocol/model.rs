@@ -80,6 +80,9 @@ pub enum ModelEvent {
     TextDelta(String),
     /// The text part is closed.
     TextEnd,
+    /// What has come of the open text part is what the model thought: there was no telling before. The part is reasoning
+    /// from now on, and takes no more words.
+    TextWasReasoning,
     /// What else the provider's own form of the text part holds, to be kept and sent back. A part of its own where no
     /// text part is open and none has just been closed.
     TextEncrypted(String),

@@ -98,6 +98,14 @@ impl Answer {
         self.ready.push_back(ModelEvent::ReasoningDelta(words.to_owned()));
     }
 
+    /// The text part that is open was thoughts, and is closed; says nothing where none is.
+    pub(super) fn text_was_reasoning(&mut self) {
+        if self.part == Part::Text {
+            self.ready.push_back(ModelEvent::TextWasReasoning);
+            self.close_part();
+        }
+    }
+
     /// Keeps fields of the text part that is open, or of one without words.
     pub(super) fn seal_text(&mut self, fields: &str) {
         self.open(Part::Text);

@@ -49,10 +49,15 @@ pub fn of_answer(status: u16, advice: RetryAdvice, body: &str) -> ModelError {
     ModelError { kind, message, retry_after_ms, retry }
 }
 
-/// A text without a key, should it be in there; nor with the beginning of a long one, which servers quote.
+/// A text in which `[key]` stands wherever the key stood, or the beginning of a long key, which servers quote.
+///
+/// A key that keeps nothing secret hides nothing: see `is_placeholder`.
 #[must_use]
 pub fn redact(key: &str, text: &str) -> String {
-    let mut text = if key.is_empty() { text.to_owned() } else { text.replace(key, "[key]") };
+    if is_placeholder(key) {
+        return text.to_owned();
+    }
+    let mut text = text.replace(key, "[key]");
     if let Some(start) = key.get(..QUOTED).filter(|_| key.len() >= 2 * QUOTED) {
         while let Some(at) = text.find(start) {
             let same = text[at..].chars().zip(key.chars()).take_while(|(one, other)| one == other);
@@ -63,10 +68,34 @@ pub fn redact(key: &str, text: &str) -> String {
     text
 }
 
+// What the manuals of servers without keys tell people to write where a program insists on one.
+const PLACEHOLDERS: &[&str] = &[
+    "lm-studio",
+    "lmstudio",
+    "llama.cpp",
+    "llama-cpp",
+    "localhost",
+    "not-needed",
+    "not_needed",
+    "not-required",
+    "no-key-required",
+    "sk-no-key-required",
+    "placeholder",
+    "undefined",
+    "your-api-key",
+    "token-abc123",
+];
+
+/// Whether a key only fills a field that must not be empty, such as `ollama` or `none`. Whatever is shorter than 8 bytes
+/// is taken for one as well: a key of one letter stands in every second word of an error, and guards nothing.
+fn is_placeholder(key: &str) -> bool {
+    key.len() < 8 || PLACEHOLDERS.iter().any(|placeholder| key.eq_ignore_ascii_case(placeholder))
+}
+
 /// An error without a key, should it be in its words; where it is about the key, without the smallest part of it.
 #[must_use]
 pub fn without_key(mut error: ModelError, key: &str) -> ModelError {
-    let quoted = key.get(..HINT).is_some_and(|start| error.message.contains(start));
+    let quoted = !is_placeholder(key) && key.get(..HINT).is_some_and(|start| error.message.contains(start));
     error.message = if error.kind == Auth && quoted { format!("{KEY_REFUSED}.") } else { redact(key, &error.message) };
     error
 }

@@ -14,6 +14,7 @@
 //! | `names` | names of tools and ids of calls that the vendor takes, and the way back |
 //! | `sealed` | what only the vendor can read, bound to its route |
 //! | `media` | files, and what is refused of them |
+//! | `thoughts` | thoughts that a server lets through among an answer's words |
 //! | `error` | errors in all their shapes |
 //! | `json` | how frames are read |
 
@@ -34,6 +35,7 @@ mod openai_responses;
 pub mod prompt_api;
 mod sealed;
 mod target;
+mod thoughts;
 mod vendor;
 
 pub use decoder::Decoder;

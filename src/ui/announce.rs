@@ -28,7 +28,9 @@ pub(super) fn announcer(store: &Store) -> Node {
             followers.cleanup();
             return (loads, last);
         };
-        let new = items.iter().rposition(|item| item.key() == said).map_or(0, |at| at + 1);
+        // What was said last may be gone: then one item has taken its place.
+        let gone = if said.is_empty() { 0 } else { items.len().saturating_sub(1) };
+        let new = items.iter().rposition(|item| item.key() == said).map_or(gone, |at| at + 1);
         followers.with(|| {
             for item in &items[new..] {
                 match item {

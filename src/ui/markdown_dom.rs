@@ -219,6 +219,18 @@ fn make_link(document: &Document, address: &str) -> Element {
     link
 }
 
+// Gives a link another address in place: one that grows at the end of a text is not made anew with every letter, so the
+// pointer and the focus stay on it. `false` where one of the two addresses is none that may be followed.
+fn patch_link(link: &Element, address: &str) -> bool {
+    let Some(judged) = Address::parse(address).filter(|judged| judged.kind() == Kind::Web) else { return false };
+    let patched = link.has_attribute("title");
+    if patched {
+        let _ = link.set_attribute("href", &judged.href());
+        let _ = link.set_attribute("title", &judged.href());
+    }
+    patched
+}
+
 // ---- changes ----
 
 fn patch_block(document: &Document, old: &Block, new: &Block, element: Element) -> Element {
@@ -359,6 +371,13 @@ fn patch_inline(document: &Document, node: &Node, old: &Inline, new: &Inline) ->
             }
             false
         }
+        (Inline::Link { content: old, .. }, Inline::Link { address, content }) => match node.dyn_ref::<Element>() {
+            Some(link) if patch_link(link, address) => {
+                patch_inlines(document, link, old, content);
+                true
+            }
+            _ => false,
+        },
         _ => false,
     }
 }

@@ -263,6 +263,7 @@ impl Store {
             }
             Event::TextDelta { message, text } => self.grow(message, text, false),
             Event::ReasoningDelta { message, text } => self.grow(message, text, true),
+            Event::TextWasReasoning { message } => self.rethink(message),
             Event::ArgumentsDelta { call, text } => {
                 if let Some(item) = self.call(call) {
                     item.view.update(|view| view.arguments.push_str(text));
@@ -364,6 +365,25 @@ impl Store {
             item
         });
         item.push(text);
+    }
+
+    // The text that came last turns out to be thoughts. They have a key of their own, for a row of their own.
+    fn rethink(&self, message: &MessageId) {
+        let Some((text, mut item)) = self.items.peek(|items| match items.last() {
+            Some(Item::Text(last)) if last.message == *message => {
+                Some((last.text().source().to_owned(), TextItem::new(message, items.len() - 1, &[])))
+            }
+            _ => None,
+        }) else {
+            return;
+        };
+        item.id.push('t');
+        let shown = item.clone();
+        self.items.update(|items| {
+            items.pop();
+            items.push(Item::Reasoning(shown));
+        });
+        item.push(&text);
     }
 
     // What is said or done next, is said or done with them.

@@ -12,7 +12,7 @@ use pagehand::tools::Definition;
 use crate::support::database::{Fault, put};
 use crate::support::fake::{Body, ClipboardStub, Network, evaluate, press, press_with};
 use crate::support::mounted::{Mounted, results_in, text_of};
-use crate::support::stream::{call, calling, finished, saying, started, text, text_end, text_start};
+use crate::support::stream::{call, calling, finished, frame, saying, started, text, text_end, text_start};
 use crate::support::{definition, until_so};
 
 /// A panel that shows the answer so far, and the rest of it on its way.
@@ -215,6 +215,7 @@ async fn growing_code_and_lists_and_tables_are_patched_in_place() {
         ("- one\n- tw", "o\n- three", ".md ul", "one two three"),
         ("| A | B |\n|---|---|\n| 1 | 2 |\n", "| 3 | 4 |\n", ".md table", "A B 1 2 3 4"),
         ("> quo", "ted", ".md blockquote", "quoted"),
+        ("See https://example.org/a", "/b", ".md a", "https://example.org/a/b"),
     ];
     for (first, more, selector, whole) in table {
         let (panel, body) = answering(&network, first).await;
@@ -289,6 +290,25 @@ async fn what_a_model_writes_brings_no_markup_of_its_own_into_the_page() {
     assert_eq!(panel.all(".md img, .md script, .md b, .md iframe").len(), 0);
     panel.reads(".md", "[image: secret]").await;
     panel.reads(".md", "<div id='mine'").await;
+}
+
+#[test]
+async fn text_that_turns_out_to_be_thoughts_is_folded_where_it_stood() {
+    let network = Network::install();
+    let (panel, body) = answering(&network, "Hm.").await;
+    panel.reads(".md", "Hm.").await;
+    let was = json!({ "type": "CUSTOM", "name": "pagehand.was_reasoning", "value": { "messageId": "m1" } });
+    body.send(&frame(&was));
+    panel.reads("details.reasoning", "Hm.").await;
+    assert!(panel.find(".md").is_none());
+    body.send_all(&[text_end(), text_start(), text("Yes.")]);
+    panel.reads(".md", "Yes.").await;
+    end(&body);
+    until_so("the answer's end", || panel.find("[aria-busy]").is_none()).await;
+    let again = Mounted::alone(&panel.name);
+    drop(panel);
+    again.reads(".md", "Yes.").await;
+    again.reads("details.reasoning", "Hm.").await;
 }
 
 // ---- tool calls ----

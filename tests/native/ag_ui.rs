@@ -33,6 +33,11 @@ fn decode(pieces: &[&[u8]]) -> Vec<String> {
 
 /// The same in any pieces; and a stream that breaks off anywhere says the beginning of it, and never that it is done.
 fn check(bytes: &[u8], expected: &[&str]) {
+    check_for(&request(Vec::new()), bytes, expected);
+}
+
+fn check_for(request: &ModelRequest, bytes: &[u8], expected: &[&str]) {
+    let decode = |pieces: &[&[u8]]| decode_for(request, pieces);
     let whole = whole_and_in_pieces(bytes, decode);
     assert_eq!(whole, expected);
     for at in 0..bytes.len() {
@@ -105,8 +110,10 @@ fn pydantic_ai_is_understood() {
         ],
     );
     // The result, and what is encrypted of it, is of a call of an earlier stream.
-    check_fixture(
-        "pydantic_cancelled",
+    let before = request(vec![Message::Assistant(answer("a", "", vec![call("c", Some("call_srv_1"))]))]);
+    check_for(
+        &before,
+        &fixture("ag_ui/pydantic_cancelled.sse"),
         &[
             "start",
             "note an encrypted value of a message that is not at work was dropped",
@@ -283,6 +290,106 @@ fn calls_the_agent_does_not_leave_to_us_are_answered() {
     let found = decode(&[&stream(&frames)]);
     assert!(found[5].starts_with(r#"result 0 {"status":"unknown""#), "{found:?}");
     assert_eq!(found[6..], ["finish calls"]);
+}
+
+// Made by us, as proxies of servers without ids send them.
+#[test]
+fn calls_without_an_id_stay_as_many_as_were_begun() {
+    let start = |id: &Value, name: &str| json!({ "type": "TOOL_CALL_START", "toolCallId": id, "toolCallName": name });
+    let part = |kind: &str, id: &Value, delta: &str| json!({ "type": kind, "toolCallId": id, "delta": delta });
+    let chunk = |id: &Value, more: Value| {
+        let mut chunk = more;
+        chunk["type"] = json!("TOOL_CALL_CHUNK");
+        chunk["toolCallId"] = id.clone();
+        chunk
+    };
+    let call = |id: &Value, name: &str, arguments: &str| {
+        vec![
+            start(id, name),
+            part("TOOL_CALL_ARGS", id, arguments),
+            json!({ "type": "TOOL_CALL_END", "toolCallId": id }),
+        ]
+    };
+    let without_the_field = |mut frames: Vec<Value>| {
+        for frame in &mut frames {
+            frame.as_object_mut().unwrap().remove("toolCallId");
+        }
+        frames
+    };
+    let (none, given) = (json!(""), json!("call_1"));
+    let two = ["start", "call 0 f", "args 0 {\"a\":1}", "call- 0", "call 1 f", "args 1 {\"a\":2}", "call- 1"];
+    let two_named = ["start", "call 0 f", "args 0 {}", "call- 0", "call 1 g id=call_1", "args 1 {}", "call- 1"];
+    let both = [call(&none, "f", "{\"a\":1}"), call(&none, "f", "{\"a\":2}")].concat();
+    let chunks = vec![
+        chunk(&none, json!({ "toolCallName": "f", "delta": "{\"a\":" })),
+        chunk(&none, json!({ "delta": "1}" })),
+        chunk(&none, json!({ "toolCallName": "f" })),
+        chunk(&none, json!({ "delta": "{\"a\":2}" })),
+    ];
+    let in_pieces =
+        ["start", "call 0 f", "args 0 {\"a\":", "args 0 1}", "call- 0", "call 1 f", "args 1 {\"a\":2}", "call- 1"];
+    let mixed =
+        [vec![chunk(&none, json!({ "toolCallName": "f", "delta": "{\"a\":1}" }))], call(&none, "f", "{\"a\":2}")];
+    let end = json!({ "type": "TOOL_CALL_END", "toolCallId": none });
+    let nested = vec![
+        start(&none, "f"),
+        start(&none, "g"),
+        part("TOOL_CALL_ARGS", &none, "2"),
+        end.clone(),
+        part("TOOL_CALL_ARGS", &none, "1"),
+        end.clone(),
+    ];
+    let within = ["start", "call 0 f", "call 1 g", "args 1 2", "call- 1", "args 0 1", "call- 0"];
+    for (frames, expected) in [
+        (both.clone(), &two[..]),
+        (without_the_field(both), &two[..]),
+        (chunks.clone(), &in_pieces[..]),
+        (without_the_field(chunks), &in_pieces[..]),
+        (mixed.concat(), &two[..]),
+        ([call(&none, "f", "{}"), call(&given, "g", "{}")].concat(), &two_named[..]),
+        (nested, &within[..]),
+    ] {
+        check(&run_of(&frames), &[expected, &["finish calls"]].concat());
+    }
+}
+
+#[test]
+fn results_of_calls_without_an_id_come_in_the_order_of_the_calls() {
+    let call = |arguments: &str| {
+        [
+            json!({ "type": "TOOL_CALL_START", "toolCallId": "", "toolCallName": "f" }),
+            json!({ "type": "TOOL_CALL_ARGS", "toolCallId": "", "delta": arguments }),
+            json!({ "type": "TOOL_CALL_END", "toolCallId": "" }),
+        ]
+    };
+    let result = |id: &str| json!({ "type": "TOOL_CALL_RESULT", "messageId": id, "toolCallId": "", "content": format!("of {id}") });
+    let called =
+        |arguments: &str| json!({ "id": "", "type": "function", "function": { "name": "f", "arguments": arguments } });
+    // The snapshot says again what was streamed.
+    let snapshot = json!({ "type": "MESSAGES_SNAPSHOT", "messages": [
+        { "id": "m", "role": "assistant", "toolCalls": [called("1"), called("2")] },
+        { "id": "r1", "role": "tool", "toolCallId": "", "content": "of r1" },
+    ] });
+    let said = ["start", "call 0 f", "args 0 1", "call- 0", "call 1 f", "args 1 2", "call- 1", "result 0 of r1"];
+    let frames = [&call("1")[..], &call("2"), &[result("r1"), snapshot]].concat();
+    check(&run_of(&frames), &[&said[..], &["finish calls"]].concat());
+    let frames = [&frames[..], &[result("r2")]].concat();
+    check(&run_of(&frames), &[&said[..], &["result 1 of r2", "finish done"]].concat());
+    let pending = |ids: Value| {
+        json!({ "type": "RUN_FINISHED", "threadId": "t", "runId": "r",
+            "outcome": { "type": "success", "pendingToolCallIds": ids } })
+    };
+    let ours = [&[started()], &call("1")[..], &[pending(json!([""]))]].concat();
+    check(&stream(&ours), &["start", "call 0 f", "args 0 1", "call- 0", "finish calls"]);
+}
+
+#[test]
+fn a_result_for_a_call_nobody_made_is_noted_and_changes_nothing() {
+    let result = |id: &str| json!({ "type": "TOOL_CALL_RESULT", "messageId": "m", "toolCallId": id, "content": "x" });
+    let note = "note a result for the call \"lost\", which nobody made, was dropped";
+    check(&run_of(&[result("lost")]), &["start", note, "finish done"]);
+    let before = request(vec![Message::Assistant(answer("a", "", vec![call("ours", Some("theirs"))]))]);
+    check_for(&before, &run_of(&[result("theirs"), result("ours")]), &["start", "finish done"]);
 }
 
 // Made by us. What a stream says besides its start.
@@ -576,6 +683,17 @@ fn what_is_encoded_is_decoded_again() {
             usage,
             ModelEvent::Finish(FinishReason::Calls),
         ],
+        vec![
+            ModelEvent::Start,
+            ModelEvent::TextStart,
+            text("Hm."),
+            ModelEvent::TextWasReasoning,
+            ModelEvent::TextEnd,
+            ModelEvent::TextStart,
+            text("Yes."),
+            ModelEvent::TextEnd,
+            ModelEvent::Finish(FinishReason::Done),
+        ],
         vec![ModelEvent::Start, ModelEvent::TextStart, text("It"), ModelEvent::Error(limited)],
         vec![ModelEvent::Start, ModelEvent::TextStart, text("It")],
     ];
@@ -584,6 +702,25 @@ fn what_is_encoded_is_decoded_again() {
         expected.retain(|word| word != "text ");
         assert_eq!(whole_and_in_pieces(encode(events).as_bytes(), decode), expected);
     }
+}
+
+#[test]
+fn only_the_text_that_came_last_can_turn_out_to_be_thoughts() {
+    let was = |id: Value| json!({ "type": "CUSTOM", "name": "pagehand.was_reasoning", "value": { "messageId": id } });
+    let message = |kind: &str, id: &str| json!({ "type": kind, "messageId": id, "delta": "x" });
+    let frames = [
+        was(json!("a")),
+        message("TEXT_MESSAGE_START", "a"),
+        message("TEXT_MESSAGE_END", "a"),
+        message("TEXT_MESSAGE_START", "b"),
+        was(json!("a")),
+        was(Value::Null),
+        was(json!("b")),
+        message("TEXT_MESSAGE_END", "b"),
+    ];
+    let mut found = decode(&[&run_of(&frames)]);
+    found.retain(|word| !word.starts_with("note"));
+    assert_eq!(found, ["start", "text+", "text-", "text+", "text was reasoning", "text-", "finish done"]);
 }
 
 #[test]

@@ -34,6 +34,7 @@ mod history;
 mod journal;
 mod limits;
 mod markdown;
+mod markdown_meaning;
 mod named;
 mod output;
 mod portability;

@@ -38,6 +38,36 @@ fn an_answer_without_calls_ends_the_run() {
 }
 
 #[test]
+fn text_that_turns_out_to_be_thoughts_is_kept_as_thoughts_and_not_sent_as_words() {
+    let mut world = Loop::asked();
+    world.model(ModelEvent::Start);
+    world.model(ModelEvent::TextStart);
+    world.model(ModelEvent::TextDelta("Hm.".to_owned()));
+    world.model(ModelEvent::TextWasReasoning);
+    world.model(ModelEvent::TextWasReasoning);
+    world.model(ModelEvent::TextEnd);
+    let told: Vec<&Event> =
+        world.events.iter().filter(|event| matches!(event, Event::TextWasReasoning { .. })).collect();
+    let [event] = told[..] else { panic!("it is told once: {told:?}") };
+    assert_eq!(event.to_json().and_then(|event| Event::from_json(&event)).as_ref(), Some(event), "to another tab");
+    world.model(ModelEvent::TextStart);
+    world.model(ModelEvent::TextDelta("Sunny.".to_owned()));
+    let parts = [Part::reasoning("Hm."), Part::text("Sunny.")];
+    let kept =
+        world.journal.iter().filter_map(|entry| if let Entry::Part { part, .. } = entry { Some(part) } else { None });
+    assert_eq!(kept.collect::<Vec<_>>(), [&parts[0]]);
+    world.model(ModelEvent::TextEnd);
+    world.model(ModelEvent::Finish(FinishReason::Done));
+    assert_eq!(world.answers(), [("Sunny.".to_owned(), MessageStatus::Complete)]);
+    world.reload();
+    let parts_of = |message: &Message| message.answer().map(|answer| answer.parts.clone());
+    assert_eq!(world.run.transcript().messages().last().and_then(parts_of), Some(parts.to_vec()), "after a reload");
+    world.user("And tomorrow?");
+    let sent = &world.requests.last().unwrap().messages;
+    assert_eq!(sent.iter().find_map(parts_of), Some(parts.to_vec()), "and to the gateway");
+}
+
+#[test]
 fn parts_keep_the_order_they_came_in() {
     let mut world = Loop::asked();
     world.words("First.");

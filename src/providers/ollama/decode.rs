@@ -5,10 +5,13 @@ use crate::providers::answer::Answer;
 use crate::providers::decoder::Reader;
 use crate::providers::error::error_in;
 use crate::providers::json::{Json, count, field, list, rest, text};
+use crate::providers::thoughts::Thoughts;
 
 /// Reads one answer.
 #[derive(Debug, Default)]
-pub(in crate::providers) struct Ollama;
+pub(in crate::providers) struct Ollama {
+    thoughts: Thoughts,
+}
 
 impl Reader for Ollama {
     fn read(&mut self, line: &Json<'_>, answer: &mut Answer) {
@@ -17,18 +20,25 @@ impl Reader for Ollama {
         }
         if let Some(message) = field(line, "message") {
             if let Some(words) = text(message, "thinking") {
+                self.thoughts.flush(answer);
                 answer.reasoning_to_keep(words);
             }
             if let Some(words) = text(message, "content") {
-                answer.text(words);
+                self.thoughts.push(words, answer);
             }
             for entry in list(message, "tool_calls") {
+                self.thoughts.flush(answer);
                 call(entry, answer);
             }
         }
         if field(line, "done").and_then(Json::as_bool) == Some(true) {
+            self.thoughts.flush(answer);
             end(line, answer);
         }
+    }
+
+    fn end(&mut self, _cut: bool, answer: &mut Answer) {
+        self.thoughts.flush(answer);
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `done_reason` is `stop` although there are calls | the loop goes by the calls |
 //! | `load` and `unload` are no answers | an error that may be asked again |
 //! | `{"error": "words"}` as a line of a 200 | an error |
+//! | an imported model's thoughts come in `content`, between tags | reasoning (`providers::thoughts`), not sent back |
 //! | `format` binds every word of the model, calls too | a form is asked for in words where there are tools |
 //!
 //! Its window is small unless `options.num_ctx` says otherwise: what does not fit is cut in silence (docs/models.md).

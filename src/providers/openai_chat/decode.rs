@@ -8,12 +8,15 @@ use crate::providers::decoder::Reader;
 use crate::providers::error::error_in;
 use crate::providers::json::{Json, at, count, field, list, text};
 use crate::providers::openai_chat::slots::Slots;
+use crate::providers::thoughts::Thoughts;
 use crate::providers::vendor::Vendor;
 
 /// Reads one answer.
 #[derive(Debug)]
 pub(in crate::providers) struct Chat {
     slots: Slots,
+    // Those that stand among the words.
+    thoughts: Thoughts,
     finish: Option<FinishReason>,
     // Whether thoughts must come back.
     wants_thoughts: bool,
@@ -24,11 +27,18 @@ pub(in crate::providers) struct Chat {
 impl Chat {
     pub(in crate::providers) fn new(vendor: &Vendor) -> Self {
         let wants_thoughts = vendor.thoughts.is_some();
-        Self { slots: Slots::default(), finish: None, wants_thoughts, details: Vec::new() }
+        Self {
+            slots: Slots::default(),
+            thoughts: Thoughts::default(),
+            finish: None,
+            wants_thoughts,
+            details: Vec::new(),
+        }
     }
 
     fn delta(&mut self, delta: &Json<'_>, answer: &mut Answer) {
         if let Some(words) = text(delta, "reasoning_content").or_else(|| text(delta, "reasoning")) {
+            self.thoughts.flush(answer);
             if self.wants_thoughts {
                 answer.reasoning_to_keep(words);
             } else {
@@ -39,15 +49,17 @@ impl Chat {
             self.detail(detail);
         }
         match field(delta, "content") {
-            Some(Json::Str(words)) if !words.is_empty() => answer.text(words),
+            Some(Json::Str(words)) if !words.is_empty() => self.thoughts.push(words, answer),
             // Mistral's thinking models: a list of parts.
-            Some(Json::Array(parts)) => parts.iter().for_each(|part| content_part(part, answer)),
+            Some(Json::Array(parts)) => parts.iter().for_each(|part| self.content_part(part, answer)),
             _ => {}
         }
         if let Some(words) = text(delta, "refusal") {
+            self.thoughts.flush(answer);
             answer.text(words);
         }
         for entry in list(delta, "tool_calls") {
+            self.thoughts.flush(answer);
             self.slots.take(entry, answer);
         }
     }
@@ -69,7 +81,26 @@ impl Chat {
         }
     }
 
+    fn content_part(&mut self, part: &Json<'_>, answer: &mut Answer) {
+        match text(part, "type") {
+            Some("thinking") => {
+                self.thoughts.flush(answer);
+                list(part, "thinking")
+                    .iter()
+                    .filter_map(|piece| text(piece, "text"))
+                    .for_each(|words| answer.reasoning(words));
+            }
+            _ => {
+                let words = text(part, "text").or_else(|| at(part, &["text", "value"])?.as_str());
+                if let Some(words) = words {
+                    self.thoughts.push(words, answer);
+                }
+            }
+        }
+    }
+
     fn close(&mut self, answer: &mut Answer) {
+        self.thoughts.flush(answer);
         if !self.details.is_empty() {
             let details: Vec<Value> = std::mem::take(&mut self.details).into_iter().map(Value::Object).collect();
             answer.close_part();
@@ -103,6 +134,7 @@ impl Reader for Chat {
             self.delta(delta, answer);
         }
         if let Some(words) = failure(choice) {
+            self.thoughts.flush(answer);
             return answer.fail(ModelError::new(ModelErrorKind::Upstream, words));
         }
         if let Some(word) = text(choice, "finish_reason") {
@@ -124,6 +156,7 @@ impl Reader for Chat {
     }
 
     fn end(&mut self, _cut: bool, answer: &mut Answer) {
+        self.thoughts.flush(answer);
         if self.finish.is_some() {
             self.close(answer);
         }
@@ -147,21 +180,4 @@ fn failure(choice: &Json<'_>) -> Option<&'static str> {
         .iter()
         .any(|word| said(word))
         .then_some("The model's server broke off with an error, and did not say which.")
-}
-
-fn content_part(part: &Json<'_>, answer: &mut Answer) {
-    match text(part, "type") {
-        Some("thinking") => {
-            list(part, "thinking")
-                .iter()
-                .filter_map(|piece| text(piece, "text"))
-                .for_each(|words| answer.reasoning(words));
-        }
-        _ => {
-            let words = text(part, "text").or_else(|| at(part, &["text", "value"])?.as_str());
-            if let Some(words) = words {
-                answer.text(words);
-            }
-        }
-    }
 }

@@ -11,6 +11,7 @@
 //! | whole arguments in one delta, or as an object, or `null` | Ollama, Mistral | taken as they are |
 //! | the whole answer in `message` instead of `delta` | some proxies | read as one delta |
 //! | `reasoning` / `reasoning_content` | Ollama / DeepSeek, llama.cpp | reasoning |
+//! | thoughts in `content`, between tags or in channels | llama.cpp, vLLM, LM Studio without a parser of them | reasoning (`providers::thoughts`) |
 //! | `choices: []` with usage, usage missing | OpenAI / many | both fine |
 //! | finish `stop` although there are calls, or a call-less `tool_calls` | Gemini, LM Studio | the loop goes by the calls |
 //! | finish `null` to the end, only `[DONE]` | vLLM | `[DONE]` is an end, too |

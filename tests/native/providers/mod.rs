@@ -14,6 +14,7 @@ mod retry_evidence;
 mod rules;
 mod switching;
 mod target;
+mod thoughts;
 mod threads;
 mod transport;
 

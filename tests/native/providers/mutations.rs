@@ -138,6 +138,7 @@ fn check(events: &[ModelEvent]) -> Result<(), TestCaseError> {
             ModelEvent::CallArguments { .. }
             | ModelEvent::CallResult { .. }
             | ModelEvent::Replace(_)
+            | ModelEvent::TextWasReasoning
             | ModelEvent::Usage(_)
             | ModelEvent::Alive
             | ModelEvent::Note(_) => {}

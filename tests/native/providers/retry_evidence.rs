@@ -199,3 +199,16 @@ fn a_key_is_taken_out_of_words_whole_or_quoted_in_part() {
     assert_eq!(told(ModelErrorKind::Auth, "No access"), "No access");
     assert_eq!(told(ModelErrorKind::Upstream, "sk-proj-abcdefghijkl is down"), "[key] is down");
 }
+
+#[test]
+fn a_key_that_only_fills_a_field_hides_nothing() {
+    let words =
+        "no tool order_lookup: ollama, none, EMPTY, not-needed, lm-studio, LM-Studio, sk-no-key-required, dummy";
+    for key in ["k", "o", "up", "ollama", "none", "EMPTY", "dummy", "lm-studio", "not-needed", "sk-no-key-required"] {
+        assert_eq!(redact(key, words), words, "{key}");
+        for kind in [ModelErrorKind::Auth, ModelErrorKind::Upstream] {
+            assert_eq!(without_key(ModelError::new(kind, words), key).message, words, "{key}");
+        }
+    }
+    assert_eq!(redact("12345678", "no 12345678"), "no [key]", "the shortest key that is hidden");
+}

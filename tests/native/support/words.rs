@@ -12,6 +12,7 @@ fn word(event: &ModelEvent) -> String {
         ModelEvent::Start => "start".to_owned(),
         ModelEvent::TextStart => "text+".to_owned(),
         ModelEvent::TextDelta(text) => format!("text {text}"),
+        ModelEvent::TextWasReasoning => "text was reasoning".to_owned(),
         ModelEvent::TextEnd => "text-".to_owned(),
         ModelEvent::ReasoningStart => "reasoning+".to_owned(),
         ModelEvent::ReasoningDelta(text) => format!("reasoning {text}"),
