@@ -43,6 +43,9 @@ pub struct Instance {
     view: Option<Box<dyn FnOnce()>>,
 }
 
+/// What is done with a call.
+type Act = Box<dyn FnOnce(&App, ToolCallId)>;
+
 /// The panel's style sheet, for an adopted sheet of the element's shadow root.
 #[wasm_bindgen]
 #[must_use]
@@ -300,7 +303,6 @@ impl Instance {
 
     /// Stops a job. A promise, as for `complete`.
     #[wasm_bindgen(js_name = cancelJob)]
-    #[must_use]
     pub fn cancel_job(&self, call: String) -> Promise {
         self.where_open(call, &[Standing::Job], "a job at work", Box::new(App::cancel_job))
     }
@@ -322,13 +324,7 @@ impl Instance {
     }
 
     // Does something with a call that waits for it, and with no other.
-    fn where_open(
-        &self,
-        call: String,
-        wanted: &'static [Standing],
-        words: &'static str,
-        act: Box<dyn FnOnce(&App, ToolCallId)>,
-    ) -> Promise {
+    fn where_open(&self, call: String, wanted: &'static [Standing], words: &'static str, act: Act) -> Promise {
         let (app, call) = (self.app.clone(), ToolCallId(call));
         promise(Box::pin(async move {
             match app.standing(&call).await {
