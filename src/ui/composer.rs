@@ -107,14 +107,13 @@ pub(super) fn is_composing(event: &KeyboardEvent) -> bool {
 // panel is taken down.
 fn keep_drafts(app: &App, area: Place) {
     let shown = app.store.shown.clone();
-    Effect::new(move |before: Option<ThreadId>| {
-        let (thread, carries) = shown.get();
+    Effect::new(move |before: Option<Option<ThreadId>>| {
+        let (before, (thread, carries)) = (before.flatten(), shown.get());
         let Some(element) = area.get().and_then(|area| area.dyn_into::<HtmlTextAreaElement>().ok()) else {
-            return before.unwrap_or(thread);
+            return before;
         };
         match before {
-            Some(before) if before == thread => {}
-            Some(_) if carries => {}
+            Some(before) if carries || before == thread => {}
             Some(before) => {
                 set_draft(&before, &element.value());
                 element.set_value(&draft(&thread));
@@ -124,7 +123,7 @@ fn keep_drafts(app: &App, area: Place) {
             None => {}
         }
         fit(area);
-        thread
+        Some(thread)
     });
     let (left, closed) = (app.clone(), app.clone());
     let listener = Listener::of_page(move |life| {
