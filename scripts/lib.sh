@@ -17,6 +17,7 @@ CODEC=$TARGET/debug/examples/codec
 BINARYEN=132.0.0 # Debian's is too old for what rustc emits
 ESBUILD=0.28.2
 TYPESCRIPT=7.0.2
+CODESPELL=2.4.3
 
 say() { printf '==> %s\n' "$*"; }
 
@@ -198,6 +199,20 @@ npm_tool() {
   mkdir -p "$home"
   npm install --prefix "$home" --save-exact --ignore-scripts --no-audit --no-fund --loglevel=error "$1@$2" >/dev/null ||
     die "npm could not install $1 $2" "see that 'npm view $1 version' answers, then run this again"
+}
+
+# A spell checker that knows common mistakes alone; scripts/dictionary.txt has the words of ours that look like one.
+check_spelling() {
+  local home=$TOOLS/codespell-$CODESPELL
+  if [ ! -d "$home" ]; then
+    on_path python3 && python3 -m pip --version >/dev/null 2>&1 || { say "skipped: no pip to fetch codespell with"; return 0; }
+    say "pip: installing codespell $CODESPELL (a few seconds)"
+    python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target "$home.next" "codespell==$CODESPELL" ||
+      { say "skipped: pip could not fetch codespell"; return 0; }
+    mv "$home.next" "$home"
+  fi
+  git ls-files | grep -vE 'lock|fixtures/|recorded/|\.json$' |
+    PYTHONPATH=$home xargs python3 -m codespell_lib --ignore-words scripts/dictionary.txt
 }
 
 need_journey_packages() { npm_packages tests/journeys "what the journeys use"; }
